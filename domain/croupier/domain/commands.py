@@ -1,0 +1,66 @@
+"""What players and dealers ask for at a table: kinds of command, shared by all games.
+
+A command may be refused. Amounts are minor units of the table's currency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from croupier.domain.dice import Dice, Source
+
+
+@dataclass(frozen=True, slots=True)
+class PostBank:
+    """The banker posts the bank: `amount` new money, on top of what was carried over."""
+
+    player: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fade:
+    """A player covers `stake` of the bank."""
+
+    player: str
+    stake: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """A player covers nothing of the bank."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """A player throws the dice; the dice are an input, whoever threw or drew them."""
+
+    player: str
+    dice: Dice
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class KeepBank:
+    """The banker, offered the choice, banks again."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassBank:
+    """The banker, offered the choice, hands the bank to his left neighbour."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResignBank:
+    """The banker gives up the bank before posting; it goes to his left neighbour."""
+
+    player: str
+
+
+Command = PostBank | Fade | Decline | Roll | KeepBank | PassBank | ResignBank

@@ -1,0 +1,113 @@
+"""What a game must be able to say. A game is a value with pure functions and no memory.
+
+    decide   a command -> the facts it causes, or a refusal    runs once, when it is accepted
+    follow   the facts that follow by themselves               runs once, after decide
+    outcome  what is owed now                                  runs again on every replay
+    fold     one fact -> the next state, never refuses         runs again on every replay
+
+A change that makes `fold`, `outcome` or `paytable` read old facts differently is a new `edition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from croupier.domain.commands import Command
+from croupier.domain.events import Fact, Value
+from croupier.domain.games.options import Option
+from croupier.domain.paytable import Paytable
+from croupier.domain.settlement import Outcome
+
+S = TypeVar("S")
+
+Detail = int | str | bool | tuple[int | str, ...]
+"""A value of a game's state as shown to callers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a game is opened with: seats clockwise, every option, and who banks first."""
+
+    seats: tuple[str, ...]
+    options: Mapping[str, Value]
+    banker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """Money of `player` in the table's escrow, `amount` minor units, as `purpose`."""
+
+    player: str
+    amount: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeatView:
+    """One seat as shown: what it has at risk and how it stands in the round."""
+
+    player: str
+    at_risk: int
+    stake: int
+    standing: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A game's state as shown: its phase, whose turn it is and which commands that turn allows."""
+
+    phase: str
+    to_act: tuple[str, ...]
+    expects: tuple[str, ...]
+    seats: tuple[SeatView, ...]
+    details: Mapping[str, Detail] = field(default_factory=dict)
+
+
+class Game(Protocol[S]):
+    """The rules of one game."""
+
+    code: str
+    """The folder's name, stored in `TableOpened`."""
+    title: str
+    edition: int
+    options: tuple[Option, ...]
+    presets: Mapping[str, Mapping[str, Value]]
+    """Named settings of options; the first is the default."""
+
+    def open(self, setup: Setup) -> S:
+        """Return the state of a table just opened, or refuse seats or banker."""
+        ...
+
+    def paytable(self, options: Mapping[str, Value]) -> Paytable:
+        """Return the odds of every line that can win under these options."""
+        ...
+
+    def decide(self, state: S, command: Command) -> tuple[Fact, ...]:
+        """Return at least one fact, or raise `Refused`. `command.player` is seated."""
+        ...
+
+    def follow(self, state: S) -> tuple[Fact, ...]:
+        """Return what happens by itself in this state; empty when somebody has to act."""
+        ...
+
+    def outcome(self, state: S) -> Outcome | None:
+        """Return what is owed now, or None. Folding the payouts must clear it."""
+        ...
+
+    def fold(self, state: S, fact: Fact) -> S:
+        """Return the state after a recorded fact. Never raises."""
+        ...
+
+    def holdings(self, state: S) -> tuple[Holding, ...]:
+        """Return whose money the table holds; the sum is exactly what its escrow contains."""
+        ...
+
+    def in_round(self, state: S) -> bool:
+        """Return whether a round is open: from its first stake until nothing is owed from it."""
+        ...
+
+    def view(self, state: S) -> View:
+        """Return the state as shown to callers."""
+        ...

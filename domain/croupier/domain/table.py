@@ -1,0 +1,209 @@
+"""The aggregate: one table of any game, its rounds and versions. Commands decide, events fold.
+
+The table knows nothing of a game but its protocol, and a game knows nothing of tables: the table
+adds the opening, the numbering of rounds, the payouts and the closing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from croupier.domain import names
+from croupier.domain.commands import Command
+from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import (
+    PaidOut,
+    RoundSettled,
+    RoundStarted,
+    TableClosed,
+    TableEvent,
+    TableOpened,
+    Value,
+)
+from croupier.domain.games import game_of
+from croupier.domain.games.options import resolve
+from croupier.domain.games.protocol import Game, Holding, Setup, View
+from croupier.domain.money import check_currency
+from croupier.domain.paytable import Paytable
+from croupier.domain.settlement import settle
+
+SEATS_MAX = 64
+"""The most seats at one table; a limit on everything, no rule of a game."""
+
+TABLE_CLOSED = "table_closed"
+"""The payout rule under which a closing table returns what it still holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's stream folded. `round` is the open round, or between rounds the next one."""
+
+    id: str
+    version: int
+    game: Game[Any]
+    opened: TableOpened
+    paytable: Paytable
+    state: Any
+    round: int = 1
+    in_round: bool = False
+    closed: bool = False
+
+    @property
+    def holdings(self) -> tuple[Holding, ...]:
+        """Return whose money the table holds, piece by piece."""
+        return self.game.holdings(self.state)
+
+    @property
+    def at_risk(self) -> int:
+        """Return all that the table holds, minor units: exactly the balance of its escrow."""
+        return sum(holding.amount for holding in self.holdings)
+
+    @property
+    def view(self) -> View:
+        """Return the game's state as shown to callers."""
+        return self.game.view(self.state)
+
+
+def open_table(  # noqa: PLR0913  # a table is opened with all of this, by name
+    *,
+    table_id: str,
+    game_code: str,
+    options: Mapping[str, Value],
+    seats: tuple[str, ...],
+    currency: str,
+    banker: str,
+) -> TableOpened:
+    """Return the event that opens a table, with every option resolved, or refuse."""
+    names.check_id(table_id, "table")
+    game = game_of(game_code)
+    check_currency(currency)
+    if not 1 <= len(seats) <= SEATS_MAX or len(set(seats)) != len(seats):
+        raise Refused(
+            Reason.INVALID_SEATS,
+            f"a table has 1 to {SEATS_MAX} seats, each for another player",
+            field="seats",
+            most=SEATS_MAX,
+        )
+    for seat in seats:
+        names.check_id(seat, "player")
+    resolved = resolve(game.options, game.presets, options)
+    game.open(Setup(seats=seats, options=resolved, banker=banker))
+    return TableOpened(
+        table=table_id,
+        game=game.code,
+        edition=game.edition,
+        options=resolved,
+        seats=seats,
+        currency=currency,
+        banker=banker,
+        paytable_digest=game.paytable(resolved).digest(),
+    )
+
+
+def play(table: Table, command: Command, round_number: int) -> tuple[TableEvent, ...]:
+    """Return all that `command` causes at the table, payouts included, or refuse.
+
+    Raises:
+        Refused: the table is closed, the round is another, the player has no seat, or the game's
+            rules do not allow the command now.
+
+    """
+    _check_open(table)
+    if round_number != table.round:
+        raise Refused(
+            Reason.ROUND_MISMATCH,
+            f"the command is for round {round_number}, the table is at round {table.round}",
+            field="round",
+            round=table.round,
+        )
+    if command.player not in table.opened.seats:
+        raise Refused(
+            Reason.NOT_SEATED,
+            f"{shown(command.player)} has no seat at this table",
+            field="player",
+        )
+    return tuple(_consequences(table, table.game.decide(table.state, command)))
+
+
+def close(table: Table) -> tuple[TableEvent, ...]:
+    """Return the events that close a table between rounds and pay out what it still holds."""
+    _check_open(table)
+    if table.in_round:
+        raise Refused(
+            Reason.ROUND_OPEN,
+            f"round {table.round} is open; a table closes between rounds",
+            round=table.round,
+        )
+    returned = (
+        PaidOut(player=h.player, rule=TABLE_CLOSED, stake=h.amount, returned=h.amount)
+        for h in table.holdings
+    )
+    return (*returned, TableClosed(table=table.id))
+
+
+def _check_open(table: Table) -> None:
+    if table.closed:
+        raise Refused(Reason.TABLE_CLOSED, "the table is closed")
+
+
+def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEvent]:
+    """Yield `facts`, then the payouts and automatic facts that follow, until a person must act."""
+    pending = tuple(facts)
+    while pending:
+        for fact in pending:
+            after = fold(table, fact)
+            if not table.in_round and table.game.in_round(after.state):
+                started = RoundStarted(
+                    round=table.round, paytable_digest=table.paytable.digest()
+                )
+                yield started
+                table = fold(table, started)
+            yield fact
+            table = fold(table, fact)
+        pending = due(table) or table.game.follow(table.state)
+        if not pending and table.in_round and not table.game.in_round(table.state):
+            yield RoundSettled(round=table.round, carried=table.at_risk)
+
+
+def due(table: Table) -> tuple[TableEvent, ...]:
+    """Return the payouts that the table's state owes now: settlement over the round's events."""
+    outcome = table.game.outcome(table.state)
+    return settle(outcome, table.paytable) if outcome else ()
+
+
+def fold(table: Table | None, event: TableEvent) -> Table:
+    """Return the table after a recorded event. Never refuses a recorded fact."""
+    if isinstance(event, TableOpened):
+        return _opened(event)
+    if table is None:
+        msg = f"a stream begins with TableOpened, not {type(event).__name__}"
+        raise ValueError(msg)
+    table = replace(table, version=table.version + 1)
+    match event:
+        case RoundStarted():
+            return replace(table, in_round=True)
+        case RoundSettled():
+            return replace(table, in_round=False, round=event.round + 1)
+        case TableClosed():
+            return replace(table, closed=True)
+        case _:
+            return replace(table, state=table.game.fold(table.state, event))
+
+
+def _opened(event: TableOpened) -> Table:
+    game = game_of(event.game)
+    if event.edition != game.edition:
+        msg = f"{event.game} edition {event.edition} was recorded; this program knows {game.edition}"
+        raise ValueError(msg)
+    setup = Setup(seats=event.seats, options=event.options, banker=event.banker)
+    return Table(
+        id=event.table,
+        version=1,
+        game=game,
+        opened=event,
+        paytable=game.paytable(event.options),
+        state=game.open(setup),
+    )
+
