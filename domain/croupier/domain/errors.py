@@ -15,6 +15,7 @@ class Kind(Enum):
     INVALID = "the request is wrong in every state; never retry it unchanged"
     UNAUTHENTICATED = "nobody we know is calling"
     FORBIDDEN = "this caller may not do this"
+    UNIMPLEMENTED = "this server has no such method"
     NOT_FOUND = "the thing named does not exist"
     EXISTS = "the thing named exists already, or the request id was used for something else"
     ILLEGAL = "not allowed until the table, account or clock changes"
@@ -63,7 +64,7 @@ class Reason(StrEnum):
     ROLE_NOT_ALLOWED = "ROLE_NOT_ALLOWED", Kind.FORBIDDEN
     LEDGER_NOT_ALLOWED = "LEDGER_NOT_ALLOWED", Kind.FORBIDDEN
 
-    METHOD_NOT_FOUND = "METHOD_NOT_FOUND", Kind.NOT_FOUND
+    METHOD_NOT_FOUND = "METHOD_NOT_FOUND", Kind.UNIMPLEMENTED
     LEDGER_NOT_FOUND = "LEDGER_NOT_FOUND", Kind.NOT_FOUND
     TABLE_NOT_FOUND = "TABLE_NOT_FOUND", Kind.NOT_FOUND
     ACCOUNT_NOT_FOUND = "ACCOUNT_NOT_FOUND", Kind.NOT_FOUND

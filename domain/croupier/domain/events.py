@@ -163,13 +163,13 @@ class Rolled:
 class BetDecided:
     """A throw decided a bet: `result` is "won", "lost" or "pushed".
 
-    `price` names the line of the paytable that applies to it, "" where none does.
+    `line` names the line of the paytable that applies to it, "" for even money.
     """
 
     player: str
     stake: int
     result: str
-    price: str
+    line: str
 
 
 @event("croupier.v1.BankDecided")

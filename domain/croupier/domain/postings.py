@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 
 from croupier.domain.errors import Reason, Refused
@@ -46,7 +46,7 @@ def post(balances: MutableMapping[Key, int], postings: Iterable[Posting]) -> Non
         balances[key] = balances.get(key, 0) + change
 
 
-def check_cover(balances: Mapping[Key, int], postings: Iterable[Posting]) -> None:
+def check_cover(balance: Callable[[Key], int], postings: Iterable[Posting]) -> None:
     """Refuse `postings` that would overdraw an account or exceed the ledger's money supply.
 
     Only `external`, the world outside, may be negative; how far bounds the money of the ledger,
@@ -55,7 +55,7 @@ def check_cover(balances: Mapping[Key, int], postings: Iterable[Posting]) -> Non
     for (account, currency), change in deltas(postings).items():
         if change >= 0:
             continue
-        before = balances.get((account, currency), 0)
+        before = balance((account, currency))
         after = before + change
         if account == EXTERNAL:
             if after < -AMOUNT_MAX:

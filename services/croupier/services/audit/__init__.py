@@ -1,0 +1,1 @@
+"""Proof and verification: the tree over the log, replay, and what was found to be wrong."""

@@ -1,0 +1,92 @@
+"""The ledgers of one process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from croupier.domain.errors import Reason, Refused, shown
+from croupier.services.ledger.ledger import Ledger
+from croupier.services.ledger.requests import Request
+from croupier.services.ledger.turn import Receipt, check_times
+from croupier.services.ledger.writer import Limits, Observer
+from croupier.services.store.store import Engine, Head
+
+
+class Ledgers:
+    """All ledgers of an engine, opened when first needed. Any process may serve any of them."""
+
+    def __init__(
+        self, engine: Engine, observer: Observer, clock: Callable[[], int], limits: Limits
+    ) -> None:
+        self.engine = engine
+        self._observer = observer
+        self._clock = clock
+        self._limits = limits
+        self._open: dict[str, Ledger] = {}
+
+    def recover(self) -> None:
+        """Open every ledger and fold its log, so that the first call finds it ready.
+
+        A ledger that cannot be served is fenced and keeps no other from being served.
+        """
+        for ledger_id in self.engine.ledgers():
+            try:
+                self._opened(ledger_id).exists()
+            except Refused as refusal:
+                if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+                    raise
+
+    def get(self, ledger_id: str) -> Ledger:
+        """Return a ledger that exists, or refuse."""
+        ledger = self._open.get(ledger_id)
+        if ledger is None and self.engine.exists(ledger_id):
+            ledger = self._opened(ledger_id)
+        if ledger is None or not (ledger.fenced or ledger.exists()):
+            raise Refused(
+                Reason.LEDGER_NOT_FOUND,
+                f"ledger {shown(ledger_id)} does not exist",
+                ledger=ledger_id,
+            )
+        return ledger
+
+    async def create(self, ledger_id: str, request: Request) -> Receipt:
+        """Begin a ledger, or refuse one that exists."""
+        # What comes too late leaves nothing behind, not even an empty log.
+        check_times(request, self._clock(), Head())
+        return await self._opened(ledger_id).submit(request)
+
+    def page(self, after: str, limit: int) -> tuple[list[Ledger], bool]:
+        """Return ledgers in order of their ids after `after`, and whether there are more."""
+        found: list[Ledger] = []
+        for ledger_id in self.engine.ledgers():
+            if ledger_id <= after:
+                continue
+            ledger = self._opened(ledger_id)
+            if not (ledger.fenced or ledger.exists()):
+                continue
+            if len(found) == limit:
+                return found, True
+            found.append(ledger)
+        return found, False
+
+    def __iter__(self) -> Iterator[Ledger]:
+        """Iterate over the ledgers that are open in this process."""
+        return iter(list(self._open.values()))
+
+    async def drain(self) -> None:
+        """Wait until every request that was taken is answered."""
+        for ledger in self:
+            await ledger.drain()
+
+    def close(self) -> None:
+        """Let go of every store."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _opened(self, ledger_id: str) -> Ledger:
+        ledger = self._open.get(ledger_id)
+        if ledger is None:
+            store = self.engine.open(ledger_id)
+            ledger = Ledger(ledger_id, store, self._observer, self._clock, self._limits)
+            self._open[ledger_id] = ledger
+        return ledger

@@ -1,0 +1,125 @@
+"""One turn: decides a batch of requests on a committed head and records them in one commit.
+
+No I/O but the store's, no waiting, no clock of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.deciding import decide
+from croupier.services.ledger.requests import Request
+from croupier.services.ledger.sealing import Sealed, seal
+from croupier.services.ledger.state import Layer
+from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey
+from croupier.v1 import events_pb2
+
+CLOCK_TOLERANCE_US = 5_000_000
+"""How far a ledger's last recorded time may be ahead of this machine's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of recording: the positions a request's events have, and the events."""
+
+    first: int
+    last: int
+    version: int
+    events: tuple[events_pb2.Event, ...]
+
+
+class Turn:
+    """What a turn has decided so far. `answers` has one entry per request, in order.
+
+    An answer is a receipt, the entry of a request that was recorded before, or why not.
+    """
+
+    def __init__(
+        self, committed: Committed, done_before: dict[RequestKey, RequestEntry], now_us: int
+    ) -> None:
+        self.answers: list[Receipt | RequestEntry | Exception] = []
+        self.sealed: list[Sealed] = []
+        self.entries: list[RequestEntry] = []
+        self._committed = committed
+        self._done_before = done_before
+        self._now_us = now_us
+        self._layer = Layer(committed)
+        self._frontier = committed.head.frontier
+        self._recorded_us = max(now_us, committed.head.recorded_us)
+        self._receipts: dict[RequestKey, tuple[bytes, Receipt]] = {}
+
+    def decide_all(self, requests: Sequence[Request]) -> None:
+        """Decide requests in order. A refusal or a fault ends that request and nothing else."""
+        for request in requests:
+            answer: Receipt | RequestEntry | Exception
+            try:
+                answer = self._decide(request)
+            except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
+                answer = error
+            self.answers.append(answer)
+
+    def _decide(self, request: Request) -> Receipt | RequestEntry:
+        if before := self._receipts.get(request.key):
+            _check_same(request, before[0])
+            return before[1]
+        if entry := self._done_before.get(request.key):
+            _check_same(request, entry.digest)
+            return entry
+        check_times(request, self._now_us, self._committed.head)
+        layer = Layer(self._layer)
+        drafts = decide(layer, request)
+        frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
+        events = tuple(one.event for one in sealed)
+        receipt = Receipt(events[0].position, events[-1].position, events[-1].version, events)
+        # From here on nothing can fail: the command is part of the turn.
+        self._layer.merge(layer)
+        self._frontier = frontier
+        self.sealed += sealed
+        self._receipts[request.key] = (request.digest, receipt)
+        self.entries.append(
+            RequestEntry(
+                request.caller, request.request_id, request.digest, receipt.first, receipt.last
+            )
+        )
+        return receipt
+
+    @property
+    def commit(self) -> Commit:
+        """Return what to record beside the sealed events."""
+        head = Head(self._frontier, self._recorded_us)
+        return Commit(expected=self._committed.head, head=head, requests=self.entries)
+
+    def committed_now(self) -> None:
+        """Let the committed state take over the turn's layer."""
+        self._committed.advance(self._layer, self.commit.head)
+
+
+def check_times(request: Request, now_us: int, head: Head) -> None:
+    """Refuse a request that comes too late, or a clock that is behind the ledger's `head`."""
+    if request.deadline_us is not None and request.deadline_us <= now_us:
+        raise Refused(Reason.DEADLINE_PASSED, "the caller's deadline passed; nothing was done")
+    if request.not_after_us is not None and request.not_after_us < now_us:
+        raise Refused(
+            Reason.REQUEST_EXPIRED,
+            "the request was not to be decided after its not_after",
+            field="not_after",
+        )
+    ahead_us = head.recorded_us - now_us
+    if ahead_us > CLOCK_TOLERANCE_US:
+        raise Refused(
+            Reason.CLOCK_BEHIND,
+            f"the ledger's last event is {ahead_us} us ahead of this machine's clock",
+            ahead_us=ahead_us,
+        )
+
+
+def _check_same(request: Request, digest: bytes) -> None:
+    if request.digest != digest:
+        raise Refused(
+            Reason.REQUEST_ID_REUSED,
+            f"request id {request.request_id!r} was used for another request",
+            field="request_id",
+        )

@@ -1,0 +1,437 @@
+"""The default engine: SQLite, one file per ledger, nothing to install.
+
+A commit is acknowledged when it is on disk (write-ahead log, `synchronous=FULL`). The log can
+only grow: triggers refuse to change or remove a record and to put another in its place.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from eventsourcing import sqlite as library
+from eventsourcing.persistence import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    Notification,
+    OperationalError,
+    PersistenceError,
+    ProgrammingError,
+    StoredEvent,
+)
+
+from croupier.services.audit.tree import Frontier
+from croupier.services.store.lock import FileLock
+from croupier.services.store.store import (
+    Commit,
+    Head,
+    HeadMovedError,
+    RequestEntry,
+    RequestKey,
+)
+
+BUSY_TIMEOUT_S = 10
+"""How long a writer waits for a reader's or backup's lock on the file; the ledger's own lock
+comes before it, so that no two writers ever meet here."""
+
+
+class _Connection(library.SQLiteConnection):
+    @contextmanager
+    def transaction(self, *, commit: bool) -> Iterator[library.SQLiteCursor]:
+        """Begin writing transactions as such: one that reads first and writes then fails at once."""
+        if not commit:
+            with super().transaction(commit=commit) as cursor:
+                yield cursor
+            return
+        with _translated():
+            self._sqlite_conn.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.cursor()
+            except BaseException:
+                self._sqlite_conn.rollback()
+                raise
+            self._sqlite_conn.commit()
+
+
+class _Pool(library.SQLiteConnectionPool):
+    def _create_connection(self) -> _Connection:
+        raw = super()._create_connection()._sqlite_conn  # noqa: SLF001  # the library has no other way in
+        # The level belongs to a connection, not to the file: unset, a power cut may lose commits.
+        raw.execute("PRAGMA synchronous=FULL")
+        return _Connection(sqlite_conn=raw, max_age=self.max_age)
+
+    def connect(self) -> sqlite3.Connection:
+        """Return a connection of its own, outside the pool."""
+        return self._create_connection()._sqlite_conn  # noqa: SLF001  # as above
+
+
+class Datastore(library.SQLiteDatastore):
+    """The library's datastore with connections that are durable and begin writing as such."""
+
+    def __init__(self, db_name: str, *, originator_id_type: Any = "text") -> None:
+        super().__init__(
+            db_name=db_name, lock_timeout=BUSY_TIMEOUT_S, originator_id_type=originator_id_type
+        )
+        self.pool.close()
+        self.pool: _Pool = _Pool(db_name=db_name, lock_timeout=BUSY_TIMEOUT_S)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise the library's errors in place of the driver's."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise IntegrityError(error) from error
+    except sqlite3.OperationalError as error:
+        raise OperationalError(error) from error
+    except sqlite3.ProgrammingError as error:
+        raise ProgrammingError(error) from error
+    except sqlite3.DatabaseError as error:
+        raise DatabaseError(error) from error
+    except sqlite3.InterfaceError as error:
+        raise InterfaceError(error) from error
+    except sqlite3.Error as error:
+        raise PersistenceError(error) from error
+
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS stored_events (
+    position INTEGER PRIMARY KEY,
+    originator_id TEXT NOT NULL,
+    originator_version INTEGER NOT NULL,
+    topic TEXT NOT NULL,
+    state BLOB NOT NULL,
+    UNIQUE (originator_id, originator_version)
+);
+CREATE INDEX IF NOT EXISTS streams
+    ON stored_events (originator_id) WHERE originator_version = 1;
+CREATE TABLE IF NOT EXISTS requests (
+    caller TEXT NOT NULL,
+    request_id TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (caller, request_id)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS head (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    position INTEGER NOT NULL,
+    recorded_us INTEGER NOT NULL,
+    frontier BLOB NOT NULL
+);
+INSERT OR IGNORE INTO head VALUES (1, 0, 0, x'');
+CREATE TRIGGER IF NOT EXISTS events_not_updated BEFORE UPDATE ON stored_events
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS events_not_deleted BEFORE DELETE ON stored_events
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER IF NOT EXISTS events_not_replaced BEFORE INSERT ON stored_events
+    WHEN EXISTS (SELECT 1 FROM stored_events WHERE position = NEW.position)
+      OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id
+                 AND originator_version = NEW.originator_version)
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only: position or version exists'); END;
+CREATE TRIGGER IF NOT EXISTS requests_not_updated BEFORE UPDATE ON requests
+    BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+CREATE TRIGGER IF NOT EXISTS requests_not_deleted BEFORE DELETE ON requests
+    BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
+CREATE TRIGGER IF NOT EXISTS requests_not_replaced BEFORE INSERT ON requests
+    WHEN EXISTS (SELECT 1 FROM requests
+                 WHERE caller = NEW.caller AND request_id = NEW.request_id)
+    BEGIN SELECT RAISE(ABORT, 'requests are append-only: the request id exists'); END;
+"""
+
+_INSERT = "INSERT INTO stored_events VALUES (?,?,?,?,?)"
+_COLUMNS = "SELECT position, originator_id, originator_version, topic, state FROM stored_events "
+
+
+class Recorder(library.SQLiteApplicationRecorder):
+    """The library's recorder over the append-only log of one ledger, and its `Store`.
+
+    The library's own methods work as documented: `insert_events(events)` allots positions. With
+    `commit=` the events are records that hold their positions, and the head is compared and moved
+    in the same transaction. A log with a head takes no more events without one.
+    """
+
+    def __init__(
+        self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
+    ) -> None:
+        super().__init__(datastore, events_table_name)
+        self._own: sqlite3.Connection | None = None
+        self._seen_version = -1
+        self._lock: FileLock | None = None
+
+    def construct_create_table_statements(self) -> list[str]:
+        """Return the schema's statements; a trigger's inner semicolon does not end one."""
+        statements, pending = [], ""
+        for line in _SCHEMA.splitlines():
+            pending += line + "\n"
+            if sqlite3.complete_statement(pending):
+                statements.append(pending)
+                pending = ""
+        return statements
+
+    # --- the library's interface ---------------------------------------------------------------
+
+    def _insert_events(
+        self, c: library.SQLiteCursor, stored_events: Sequence[StoredEvent], **kwargs: Any
+    ) -> Sequence[int] | None:
+        commit: Commit | None = kwargs.get("commit")
+        if commit is not None:
+            return _commit(c, stored_events, commit)
+        c.execute("SELECT position FROM head")
+        if c.fetchone()[0]:
+            msg = "this log has a head; events are added with commit=..."
+            raise IntegrityError(msg)
+        c.execute("SELECT COALESCE(MAX(position), 0) FROM stored_events")
+        last: int = c.fetchone()[0]
+        positions = range(last + 1, last + 1 + len(stored_events))
+        c.executemany(_INSERT, map(_row, positions, stored_events))
+        return list(positions)
+
+    def select_notifications(
+        self,
+        start: int | None,
+        limit: int,
+        stop: int | None = None,
+        topics: Sequence[str] = (),
+        *,
+        inclusive_of_start: bool = True,
+    ) -> Sequence[Notification]:
+        """Return records in order of position, as the library describes."""
+        where: list[str] = []
+        params: list[Any] = []
+        if start is not None:
+            where.append("position >= ?" if inclusive_of_start else "position > ?")
+            params.append(start)
+        if stop is not None:
+            where.append("position <= ?")
+            params.append(stop)
+        if topics:
+            where.append(f"topic IN ({','.join('?' * len(topics))})")
+            params += topics
+        statement = _COLUMNS + (f"WHERE {' AND '.join(where)} " if where else "")
+        with self.datastore.transaction(commit=False) as c:
+            c.execute(statement + "ORDER BY position LIMIT ?", (*params, limit))
+            return [self._notification(row) for row in c.fetchall()]
+
+    def _notification(self, row: Sequence[Any]) -> Notification:
+        position, stream, version, topic, state = row
+        return Notification(
+            id=position,
+            originator_id=self.convert_originator_id(stream),
+            originator_version=version,
+            topic=topic,
+            state=state,
+        )
+
+    # --- the ledger's interface ----------------------------------------------------------------
+
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        """A connection of its own: `data_version` counts what all the others commit."""
+        if self._own is None:
+            pool = self.datastore.pool
+            if not isinstance(pool, _Pool):
+                msg = "the ledger's interface needs this module's Datastore"
+                raise TypeError(msg)
+            self._own = pool.connect()
+        return self._own
+
+    def _data_version(self) -> int:
+        return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    def changed(self) -> bool:
+        """Return whether another connection has committed since the last `head`."""
+        with _translated():
+            return self._data_version() != self._seen_version
+
+    def head(self) -> Head:
+        """Return the committed head."""
+        with _translated():
+            self._seen_version = self._data_version()
+            row = self._connection.execute(
+                "SELECT position, recorded_us, frontier FROM head"
+            ).fetchone()
+        return Head(Frontier.from_bytes(row[0], row[2]), row[1])
+
+    def commit(self, records: Sequence[Notification], commit: Commit) -> None:
+        """Record all or nothing; see `Store.commit`."""
+        with _translated():
+            connection = self._connection
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                _commit(library.SQLiteCursor(connection.cursor()), records, commit)
+            except BaseException:
+                connection.rollback()
+                raise
+            connection.commit()
+
+    def _select(self, tail: str, params: Sequence[Any]) -> list[Notification]:
+        with _translated():
+            rows = self._connection.execute(_COLUMNS + tail, params).fetchall()
+        return [self._notification(row) for row in rows]
+
+    def records(self, after: int, limit: int) -> Sequence[Notification]:
+        """Return records in order of position, from the one after `after`."""
+        return self._select("WHERE position > ? ORDER BY position LIMIT ?", (after, limit))
+
+    def stream(self, stream: str, after: int, limit: int) -> Sequence[Notification]:
+        """Return a stream's records in order of version, from the one after `after`."""
+        tail = "WHERE originator_id = ? AND originator_version > ? "
+        return self._select(tail + "ORDER BY originator_version LIMIT ?", (stream, after, limit))
+
+    def stream_version(self, stream: str) -> int:
+        """Return the last version of a stream, 0 if there is none."""
+        query = "SELECT MAX(originator_version) FROM stored_events WHERE originator_id = ?"
+        with _translated():
+            return self._connection.execute(query, (stream,)).fetchone()[0] or 0
+
+    def streams(self, prefix: str, after: str, limit: int) -> Sequence[str]:
+        """Return the streams that begin with `prefix`, in order, from the one after `after`."""
+        query = (
+            "SELECT originator_id FROM stored_events WHERE originator_version = 1 "
+            "AND originator_id > ? AND originator_id >= ? AND originator_id < ? "
+            "ORDER BY originator_id LIMIT ?"
+        )
+        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        with _translated():
+            rows = self._connection.execute(query, (after, prefix, end, limit)).fetchall()
+        return [row[0] for row in rows]
+
+    def find_requests(self, keys: Iterable[RequestKey]) -> dict[RequestKey, RequestEntry]:
+        """Return those of the requests that were accepted."""
+        wanted = list(keys)
+        found: dict[RequestKey, RequestEntry] = {}
+        with _translated():
+            for cut in range(0, len(wanted), _KEYS_PER_QUERY):
+                some = wanted[cut : cut + _KEYS_PER_QUERY]
+                query = (
+                    "SELECT caller, request_id, digest, first, last FROM requests "
+                    f"WHERE (caller, request_id) IN (VALUES {','.join(['(?,?)'] * len(some))})"
+                )
+                params = [part for key in some for part in key]
+                for row in self._connection.execute(query, params):
+                    entry = RequestEntry(*row)
+                    found[entry.key] = entry
+        return found
+
+    @property
+    def _file_lock(self) -> FileLock:
+        if self._lock is None:
+            self._lock = FileLock(Path(self.datastore.pool.db_name))
+        return self._lock
+
+    def try_lock(self) -> bool:
+        """Take the ledger's lock if nobody has it or waits for it."""
+        return self._file_lock.try_acquire()
+
+    def lock(self) -> None:
+        """Take the ledger's lock, waiting for it in turn."""
+        self._file_lock.acquire()
+
+    def unlock(self) -> None:
+        """Give the ledger's lock back."""
+        self._file_lock.release()
+
+    def close(self) -> None:
+        """Close every connection and let go of the lock."""
+        if self._own is not None:
+            self._own.close()
+            self._own = None
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        self.datastore.close()
+
+
+_KEYS_PER_QUERY = 400
+"""Two parameters a key, below the 999 that the oldest supported SQLite takes."""
+
+
+def _row(position: int, event: StoredEvent) -> tuple[int, str, int, str, bytes]:
+    stream = event.originator_id
+    name = stream.hex if isinstance(stream, UUID) else stream
+    return (position, name, event.originator_version, event.topic, event.state)
+
+
+def _commit(c: library.SQLiteCursor, records: Sequence[StoredEvent], commit: Commit) -> list[int]:
+    """Compare and move the head, then insert; the caller holds a writing transaction."""
+    expected, head = commit.expected, commit.head
+    moved = c.sqlite_cursor.execute(
+        "UPDATE head SET position = ?, recorded_us = ?, frontier = ? "
+        "WHERE position = ? AND frontier = ?",
+        (
+            head.position,
+            head.recorded_us,
+            head.frontier.to_bytes(),
+            expected.position,
+            expected.frontier.to_bytes(),
+        ),
+    ).rowcount
+    if moved != 1:
+        msg = f"the head is not at {expected.position} any more"
+        raise HeadMovedError(msg)
+    positions = [record.id for record in records if isinstance(record, Notification)]
+    if positions != list(range(expected.position + 1, head.position + 1)):
+        msg = f"records from {expected.position + 1} to {head.position} were expected"
+        raise ProgrammingError(msg)
+    c.executemany(_INSERT, map(_row, positions, records))
+    c.executemany(
+        "INSERT INTO requests VALUES (?,?,?,?,?)",
+        [(r.caller, r.request_id, r.digest, r.first, r.last) for r in commit.requests],
+    )
+    return positions
+
+
+class Factory(library.SQLiteFactory):
+    """The library's factory for this module: `PERSISTENCE_MODULE=croupier.services.store.sqlite`."""
+
+    application_recorder_class = Recorder
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.datastore.close()
+        self.datastore = Datastore(
+            self.datastore.pool.db_name,
+            originator_id_type=self.datastore.originator_id_type,
+        )
+
+
+class SQLiteEngine:
+    """Ledgers as files of one folder."""
+
+    name = "sqlite"
+    durability = "fsync"
+
+    def __init__(self, folder: Path) -> None:
+        """Use `folder`, made if it does not exist.
+
+        Raises:
+            OSError: the folder cannot be made or written.
+
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+
+    def ledgers(self) -> Sequence[str]:
+        """Return the ids of the ledgers that have a file here, sorted."""
+        return sorted(path.name.removesuffix(".db") for path in self._folder.glob("*.db"))
+
+    def exists(self, ledger: str) -> bool:
+        """Return whether the ledger has a file here."""
+        return self._path(ledger).is_file()
+
+    def _path(self, ledger: str) -> Path:
+        return self._folder / f"{ledger}.db"
+
+    def open(self, ledger: str) -> Recorder:
+        """Return the store of a ledger; its file is made if it does not exist."""
+        recorder = Recorder(Datastore(str(self._path(ledger).resolve())))
+        with _translated():
+            recorder.create_table()
+        return recorder

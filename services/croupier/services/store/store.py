@@ -1,0 +1,138 @@
+"""What the ledger asks of an engine: a head that moves by compare-and-swap, and records.
+
+An engine is a recorder of the eventsourcing library with this much more. Records are the
+library's notifications, since those already hold their position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from eventsourcing.persistence import IntegrityError, Notification
+
+from croupier.services.audit.tree import Frontier
+
+RequestKey = tuple[str, str]
+"""The caller and the request id that he minted."""
+
+
+class HeadMovedError(IntegrityError):
+    """The head is not where the commit expected it: somebody else committed first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The end of a log: its tree (whose size is the last position) and its last recorded time."""
+
+    frontier: Frontier = Frontier()
+    recorded_us: int = 0
+
+    @property
+    def position(self) -> int:
+        """Return the position of the last event, 0 in an empty log."""
+        return self.frontier.size
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEntry:
+    """An accepted request: its body's digest and the positions of the events it caused."""
+
+    caller: str
+    request_id: str
+    digest: bytes
+    first: int
+    last: int
+
+    @property
+    def key(self) -> RequestKey:
+        """Return what makes a request id unique: it and its caller."""
+        return (self.caller, self.request_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a transaction records beside its events, and the head on which it was decided."""
+
+    expected: Head
+    head: Head
+    requests: Sequence[RequestEntry] = ()
+
+
+class Store(Protocol):
+    """One ledger's log in some engine. Raises the library's persistence errors."""
+
+    def head(self) -> Head:
+        """Return the committed head."""
+        ...
+
+    def changed(self) -> bool:
+        """Return whether anybody else may have committed since the last `head`; cheap."""
+        ...
+
+    def commit(self, records: Sequence[Notification], commit: Commit) -> None:
+        """Record all or nothing.
+
+        Raises:
+            HeadMovedError: nothing was recorded, since the head is not the expected one.
+            PersistenceError: the engine failed; whether it committed has to be looked up.
+
+        """
+        ...
+
+    def records(self, after: int, limit: int) -> Sequence[Notification]:
+        """Return records in order of position, from the one after `after`."""
+        ...
+
+    def stream(self, stream: str, after: int, limit: int) -> Sequence[Notification]:
+        """Return a stream's records in order of version, from the one after `after`."""
+        ...
+
+    def stream_version(self, stream: str) -> int:
+        """Return the last version of a stream, 0 if there is none."""
+        ...
+
+    def streams(self, prefix: str, after: str, limit: int) -> Sequence[str]:
+        """Return the streams that begin with `prefix`, in order, from the one after `after`."""
+        ...
+
+    def find_requests(self, keys: Iterable[RequestKey]) -> dict[RequestKey, RequestEntry]:
+        """Return those of the requests that were accepted."""
+        ...
+
+    def try_lock(self) -> bool:
+        """Take the ledger's lock if nobody has it or waits for it."""
+        ...
+
+    def lock(self) -> None:
+        """Take the ledger's lock, waiting for it in turn."""
+        ...
+
+    def unlock(self) -> None:
+        """Give the ledger's lock back."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all that the engine holds."""
+        ...
+
+
+class Engine(Protocol):
+    """Where ledgers are kept."""
+
+    name: str
+    durability: str
+    """What an acknowledgement means, in a word that receipts carry."""
+
+    def ledgers(self) -> Sequence[str]:
+        """Return the ids of the ledgers that may exist here, sorted."""
+        ...
+
+    def exists(self, ledger: str) -> bool:
+        """Return whether anything is kept under this id."""
+        ...
+
+    def open(self, ledger: str) -> Store:
+        """Return the store of a ledger, made if it does not exist."""
+        ...
