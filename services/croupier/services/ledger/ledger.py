@@ -80,6 +80,13 @@ class Ledger:
             )
         return found
 
+    def game_of(self, stream: str) -> str:
+        """Return the code of the game whose table has this stream, "" for any other stream."""
+        if not stream.startswith(TABLES):
+            return ""
+        found = self._writer.committed.table(stream.removeprefix(TABLES))
+        return found.opened.game if found else ""
+
     def tables(self, after: str, limit: int) -> Sequence[Table]:
         """Return tables in order of their ids, from the one after `after`."""
         committed = self._committed()

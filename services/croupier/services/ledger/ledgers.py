@@ -55,11 +55,16 @@ class Ledgers:
         check_times(request, self._clock(), Head())
         return await self._opened(ledger_id).submit(request)
 
-    def page(self, after: str, limit: int) -> tuple[list[Ledger], bool]:
-        """Return ledgers in order of their ids after `after`, and whether there are more."""
+    def page(
+        self, after: str, limit: int, allowed: frozenset[str] | None
+    ) -> tuple[list[Ledger], bool]:
+        """Return ledgers in order of their ids after `after`, and whether there are more.
+
+        Only those of `allowed` are considered; None means all.
+        """
         found: list[Ledger] = []
         for ledger_id in self.engine.ledgers():
-            if ledger_id <= after:
+            if ledger_id <= after or (allowed is not None and ledger_id not in allowed):
                 continue
             ledger = self._opened(ledger_id)
             if not (ledger.fenced or ledger.exists()):

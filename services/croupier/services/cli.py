@@ -1,0 +1,142 @@
+"""The command line: `croupier serve`, `demo`, `replay`, `health`, `token`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import structlog
+import typer
+
+from croupier.domain.errors import Refused
+from croupier.services import config
+from croupier.services.rpc.callers import Role, TokenFileError, new_token
+from croupier.services.server import Server
+
+T = TypeVar("T")
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
+app.add_typer(token_app, name="token")
+
+
+@app.callback()
+def croupier() -> None:
+    """Keep the ledger of a casino's games: every roll, fade, bet, capture and payout."""
+
+
+def _flag(name: str) -> Any:
+    description = config.Settings.model_fields[name].description
+    return typer.Option(help=description, show_default=False)
+
+
+@app.command()
+def serve(  # noqa: D417  # the options' help is the settings' own
+    file: Annotated[Path | None, typer.Option("--config", help="TOML file of settings")] = None,
+    listen: Annotated[str | None, _flag("listen")] = None,
+    metrics_listen: Annotated[str | None, _flag("metrics_listen")] = None,
+    data: Annotated[Path | None, _flag("data")] = None,
+    tokens: Annotated[Path | None, _flag("tokens")] = None,
+    tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,
+    tls_key: Annotated[Path | None, _flag("tls_key")] = None,
+    allow_plaintext: Annotated[bool | None, _flag("allow_plaintext")] = None,
+    queue: Annotated[int | None, _flag("queue")] = None,
+    batch: Annotated[int | None, _flag("batch")] = None,
+    live_tables: Annotated[int | None, _flag("live_tables")] = None,
+    message_bytes_max: Annotated[int | None, _flag("message_bytes_max")] = None,
+    grace_s: Annotated[float | None, _flag("grace_s")] = None,
+    log_level: Annotated[str | None, _flag("log_level")] = None,
+    log_format: Annotated[str | None, _flag("log_format")] = None,
+) -> None:
+    """Serve the ledgers of a folder until interrupted."""
+    flags = {name: value for name, value in locals().items() if name != "file"}
+    try:
+        settings = config.load(flags, file)
+    except config.ConfigError as error:
+        fail(f"settings: {error}", code=2)
+    set_up_logging(settings.log_level, settings.log_format)
+    try:
+        run(_serve(settings))
+    except (OSError, TokenFileError) as error:
+        fail(str(error))
+
+
+async def _serve(settings: config.Settings) -> None:
+    async with Server(settings) as server:
+        for line in server.banner():
+            typer.echo(line)
+        sys.stdout.flush()
+        await interrupted()
+        typer.echo("stopping: calls taken are finished first")
+
+
+async def interrupted() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await stop.wait()
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the fastest event loop there is."""
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with contextlib.suppress(ImportError):  # uvloop is not on every platform
+        loop_factory = import_module("uvloop").new_event_loop
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(coroutine)
+
+
+def set_up_logging(level: str, form: str) -> None:
+    """Write structured log lines to standard error."""
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Say what is wrong on standard error and exit."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
+@token_app.command("new")
+def token_new(
+    name: Annotated[str, typer.Argument(help="the caller's name, which every record will carry")],
+    role: Annotated[list[Role], typer.Option(help="what the caller may do; may be repeated")],
+    file: Annotated[Path, typer.Option(help="the token file")] = Path("tokens.json"),
+    ledger: Annotated[
+        list[str] | None, typer.Option(help="limit the caller to this ledger; may be repeated")
+    ] = None,
+) -> None:
+    """Make a token for a caller, print it this once, and store its hash."""
+    try:
+        token = new_token(file, name, role, ledger)
+    except (TokenFileError, OSError) as error:
+        fail(str(error))
+    except Refused as refusal:
+        fail(refusal.message, code=2)
+    typer.echo(token)
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

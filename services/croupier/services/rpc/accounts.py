@@ -1,0 +1,75 @@
+"""AccountService: money in and out, balances and their sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from croupier.domain.money import check_currency
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.requests import Request
+from croupier.services.ledger.turn import Receipt
+from croupier.services.rpc import names, views, wire
+from croupier.services.rpc.calls import caller
+from croupier.v1 import accounts_pb2 as pb
+from croupier.v1.accounts_pb2_grpc import AccountServiceServicer
+
+
+class AccountService(AccountServiceServicer):
+    """Translates, calls, translates."""
+
+    def __init__(self, ledgers: Ledgers) -> None:
+        self._ledgers = ledgers
+
+    async def Deposit(self, request: pb.DepositRequest, context: Any) -> pb.DepositResponse:
+        receipt = await self._move(*wire.deposit_from_wire(request))
+        return pb.DepositResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            account=self._account(request.account, "account", request.currency),
+        )
+
+    async def Withdraw(self, request: pb.WithdrawRequest, context: Any) -> pb.WithdrawResponse:
+        receipt = await self._move(*wire.withdraw_from_wire(request))
+        return pb.WithdrawResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            account=self._account(request.account, "account", request.currency),
+        )
+
+    async def GetAccount(self, request: pb.GetAccountRequest, context: Any) -> pb.GetAccountResponse:
+        check_currency(request.currency)
+        return pb.GetAccountResponse(account=self._account(request.name, "name", request.currency))
+
+    async def ListAccounts(
+        self, request: pb.ListAccountsRequest, context: Any
+    ) -> pb.ListAccountsResponse:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        size = views.page_size(request.page_size)
+        after = tuple(views.after_page(request.page_token).split(" "))
+        balances = ledger.balances()
+        keys = sorted(key for key in balances if key > after)
+        accounts = [views.account_to_wire(ledger_id, *key, balances[key]) for key in keys[:size]]
+        more = len(keys) > size
+        return pb.ListAccountsResponse(
+            accounts=accounts,
+            next_page_token=views.page_token(" ".join(keys[size - 1])) if more else "",
+        )
+
+    async def GetTrialBalance(
+        self, request: pb.GetTrialBalanceRequest, context: Any
+    ) -> pb.GetTrialBalanceResponse:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        position, sums = ledger.trial_balance()
+        return pb.GetTrialBalanceResponse(
+            position=position,
+            currencies=[views.currency_to_wire(one, sums[one]) for one in sorted(sums)],
+        )
+
+    async def _move(self, ledger_id: str, request: Request) -> Receipt:
+        return await self._ledgers.get(caller().check_ledger(ledger_id)).submit(request)
+
+    def _account(self, name: str, field: str, currency: str) -> pb.Account:
+        ledger_id, account = names.parse_account(name, field)
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        balance = ledger.balance(account, currency)
+        return views.account_to_wire(ledger_id, account, currency, balance)

@@ -1,0 +1,59 @@
+"""AdminService: ledgers and the server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.sealing import timestamp
+from croupier.services.rpc import names, views, wire
+from croupier.services.rpc.calls import caller
+from croupier.v1 import admin_pb2 as pb
+from croupier.v1.admin_pb2_grpc import AdminServiceServicer
+
+
+class AdminService(AdminServiceServicer):
+    """Translates, calls, translates."""
+
+    def __init__(self, ledgers: Ledgers, version: str, started_us: int) -> None:
+        self._ledgers = ledgers
+        self._version = version
+        self._started = timestamp(started_us)
+
+    async def CreateLedger(
+        self, request: pb.CreateLedgerRequest, context: Any
+    ) -> pb.CreateLedgerResponse:
+        ledger_id, parsed = wire.create_ledger_from_wire(request)
+        receipt = await self._ledgers.create(caller().check_ledger(ledger_id), parsed)
+        return pb.CreateLedgerResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            ledger=views.ledger_to_wire(self._ledgers.get(ledger_id)),
+        )
+
+    async def GetLedger(self, request: pb.GetLedgerRequest, context: Any) -> pb.GetLedgerResponse:
+        ledger_id = caller().check_ledger(names.parse_ledger(request.name, "name"))
+        return pb.GetLedgerResponse(ledger=views.ledger_to_wire(self._ledgers.get(ledger_id)))
+
+    async def ListLedgers(
+        self, request: pb.ListLedgersRequest, context: Any
+    ) -> pb.ListLedgersResponse:
+        size = views.page_size(request.page_size)
+        after = views.after_page(request.page_token)
+        ledgers, more = self._ledgers.page(after, size, caller().ledgers)
+        return pb.ListLedgersResponse(
+            ledgers=[views.ledger_to_wire(ledger) for ledger in ledgers],
+            next_page_token=views.page_token(ledgers[-1].id) if more else "",
+        )
+
+    async def GetServerInfo(
+        self, request: pb.GetServerInfoRequest, context: Any
+    ) -> pb.GetServerInfoResponse:
+        return pb.GetServerInfoResponse(
+            version=self._version,
+            engine=self._ledgers.engine.name,
+            durability=self._ledgers.engine.durability,
+            games=views.games_to_wire(),
+            start_time=self._started,
+            caller=caller().name,
+            roles=sorted(caller().roles),
+        )

@@ -1,0 +1,68 @@
+"""AuditService: replay and the log, read only."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from croupier.domain.errors import Reason, Refused
+from croupier.services.audit.replay import Replay
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.sealing import microseconds
+from croupier.services.rpc import names, views, wire
+from croupier.services.rpc.calls import caller
+from croupier.v1 import audit_pb2 as pb
+from croupier.v1 import events_pb2
+from croupier.v1.audit_pb2_grpc import AuditServiceServicer
+
+PAGE_BYTES_MAX = 2_000_000
+"""Pages are bounded in bytes, well below the 4 MiB that clients accept by default."""
+
+
+class AuditService(AuditServiceServicer):
+    """Translates, calls, translates."""
+
+    def __init__(self, ledgers: Ledgers) -> None:
+        self._ledgers = ledgers
+
+    async def ReplayTable(
+        self, request: pb.ReplayTableRequest, context: Any
+    ) -> AsyncIterator[pb.ReplayTableResponse]:
+        ledger_id, table_id = names.parse_table(request.name, "name")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        to_version = _not_negative(request.to_version, "to_version")
+        to_time_us = wire.time_from_wire(request, "to_time")
+        replay = Replay()
+        for event in ledger.table_events(table_id):
+            if to_version and event.version > to_version:
+                return
+            if to_time_us is not None and microseconds(event.recorded_time) > to_time_us:
+                return
+            findings = replay.fold(event)
+            yield pb.ReplayTableResponse(
+                event=event,
+                table=views.table_to_wire(ledger_id, replay.table),
+                findings=findings,
+            )
+
+    async def ListEvents(self, request: pb.ListEventsRequest, context: Any) -> pb.ListEventsResponse:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        size = views.page_size(request.page_size)
+        first = _not_negative(request.from_position, "from_position") or 1
+        page: list[events_pb2.Event] = []
+        page_bytes = 0
+        for event in ledger.events(first - 1, size):
+            page_bytes += event.ByteSize()
+            if page and page_bytes > PAGE_BYTES_MAX:
+                break
+            page.append(event)
+        return pb.ListEventsResponse(
+            events=page, next_position=first + len(page), head_position=ledger.head().position
+        )
+
+
+def _not_negative(value: int, field: str) -> int:
+    if value < 0:
+        raise Refused(Reason.INVALID_POSITION, f"{field} is 0 or more", field=field)
+    return value

@@ -1,0 +1,157 @@
+"""Who calls: names, roles and tokens. Only hashes of tokens are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.names import check_id
+
+
+class Role(StrEnum):
+    """What a caller is for."""
+
+    OPERATOR = "operator"
+    """Runs the casino: ledgers, tables, money, play."""
+    DEALER = "dealer"
+    """Runs tables: opens, plays and closes them."""
+    AUDITOR = "auditor"
+    """Reads everything, changes nothing."""
+    OPS = "ops"
+    """Keeps the service running: health, server information, sums."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An authenticated system. `ledgers` limits it to some ledgers; None means all."""
+
+    name: str
+    roles: frozenset[Role]
+    ledgers: frozenset[str] | None = None
+
+    def check_ledger(self, ledger: str) -> str:
+        """Return `ledger`, or refuse one that this caller has nothing to do with."""
+        if self.ledgers is not None and ledger not in self.ledgers:
+            raise Refused(
+                Reason.LEDGER_NOT_ALLOWED,
+                f"caller {self.name} has no part in ledger {shown(ledger)}",
+                caller=self.name,
+                ledger=ledger,
+            )
+        return ledger
+
+
+LOCAL = Caller("local", frozenset(Role))
+"""Whoever calls a service that has no token file, which listens on loopback only."""
+
+
+class TokenFileError(Exception):
+    """The token file cannot be read or does not say what it must."""
+
+
+class Callers:
+    """Turns what a call carries into a caller."""
+
+    def __init__(self, by_hash: Mapping[str, Caller] | None) -> None:
+        """Know callers by the SHA-256 of their tokens; None means that everybody is `local`."""
+        self._by_hash = by_hash
+
+    @property
+    def authenticates(self) -> bool:
+        """Return whether calls need a token."""
+        return self._by_hash is not None
+
+    def authenticate(self, authorization: str | None) -> Caller:
+        """Return the caller whose bearer token this is, or refuse."""
+        if self._by_hash is None:
+            return LOCAL
+        scheme, _, token = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise Refused(
+                Reason.TOKEN_MISSING, "the call needs the metadata `authorization: Bearer TOKEN`"
+            )
+        # Looked up by hash: the time it takes says nothing about any token.
+        caller = self._by_hash.get(_hash(token.strip()))
+        if caller is None:
+            raise Refused(Reason.TOKEN_UNKNOWN, "no caller has this token")
+        return caller
+
+
+def _hash(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+def load(path: Path | None) -> Callers:
+    """Return the callers of a token file, or for None the one that is always `local`.
+
+    Raises:
+        TokenFileError: the file cannot be read, or an entry is not a name, roles and a hash.
+
+    """
+    if path is None:
+        return Callers(None)
+    by_hash: dict[str, Caller] = {}
+    for entry in _entries(path):
+        try:
+            caller = Caller(
+                check_id(entry["name"], "caller"),
+                frozenset(Role(role) for role in entry["roles"]),
+                frozenset(entry["ledgers"]) if "ledgers" in entry else None,
+            )
+            digest = bytes.fromhex(entry["sha256"]).hex()
+        except (KeyError, TypeError, ValueError, Refused) as error:
+            msg = f"{path}: an entry is not a name, roles and sha256: {error}"
+            raise TokenFileError(msg) from error
+        if digest in by_hash:
+            msg = f"{path}: two entries have the same token"
+            raise TokenFileError(msg)
+        by_hash[digest] = caller
+    return Callers(by_hash)
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    try:
+        content = json.loads(path.read_text())
+        entries = content["callers"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        msg = f"{path}: not a token file: {error}"
+        raise TokenFileError(msg) from error
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        msg = f"{path}: `callers` is not a list of entries"
+        raise TokenFileError(msg)
+    return entries
+
+
+def new_token(path: Path, name: str, roles: list[Role], ledgers: list[str] | None) -> str:
+    """Add a caller to a token file, made if it does not exist, and return the new token.
+
+    The token is shown this once; the file holds its hash. A caller may have several tokens, so
+    that one can be replaced without an interruption.
+
+    Raises:
+        TokenFileError: the file exists and is no token file.
+        Refused: the name cannot be a caller's.
+
+    """
+    check_id(name, "caller")
+    entries = _entries(path) if path.exists() else []
+    token = secrets.token_urlsafe(32)
+    entry: dict[str, Any] = {"name": name, "roles": sorted(roles), "sha256": _hash(token)}
+    if ledgers is not None:
+        entry["ledgers"] = sorted(ledgers)
+    content = json.dumps({"callers": [*entries, entry]}, indent=2) + "\n"
+    beside = path.with_name(path.name + ".new")
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    return token

@@ -1,0 +1,189 @@
+"""The one interceptor: who calls, may he, what does the message say, how did it end.
+
+Servicers raise `Refused`; here it becomes a status. Whatever else they raise is a fault of ours:
+it is logged with its traceback, and the caller learns nothing of it but that it happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from time import perf_counter
+from typing import Any, Protocol
+
+import grpc
+import structlog
+from google.protobuf.message import DecodeError
+
+from croupier.domain.errors import Kind, Reason, Refused
+from croupier.services.rpc.callers import Callers
+from croupier.services.rpc.calls import CURRENT, Call
+from croupier.services.rpc.permissions import OPEN_TO_ALL, check_role
+from croupier.services.rpc.status import INTERNAL, code_of, details_of
+
+logger = structlog.get_logger()
+security = structlog.get_logger("security")
+
+OWN = "/croupier.v1."
+
+
+class Observer(Protocol):
+    """Who is told how calls end."""
+
+    def call_finished(self, method: str, code: str, reason: str, seconds: float) -> None:
+        """A call ended; `reason` is empty where it was not refused."""
+        ...
+
+    def authentication_failed(self, reason: str) -> None:
+        """A stranger called, or a caller did what he may not."""
+        ...
+
+
+class Interceptor(grpc.aio.ServerInterceptor):
+    """Wraps every method of every service on the server."""
+
+    def __init__(
+        self,
+        callers: Callers,
+        observer: Observer,
+        clock: Callable[[], int],
+        message_bytes_max: int,
+    ) -> None:
+        self._callers = callers
+        self._observer = observer
+        self._clock = clock
+        self._message_bytes_max = message_bytes_max
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> Any:
+        """Return the handler of a method, wrapped."""
+        method = handler_call_details.method
+        handler = await continuation(handler_call_details)
+        if method in OPEN_TO_ALL:
+            return handler
+        if handler is None:
+            # Nothing handles it: admission refuses whatever is no method of the service.
+            return grpc.unary_unary_rpc_method_handler(self._unary(method, _nothing))
+        if handler.request_streaming:
+            # Reflection: the library's own service, guarded and otherwise left alone.
+            return grpc.stream_stream_rpc_method_handler(
+                self._stream(method, handler.stream_stream),
+                handler.request_deserializer,
+                handler.response_serializer,
+            )
+        decode = self._decoder(handler.request_deserializer)
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(
+                self._stream(method, handler.unary_stream), decode, handler.response_serializer
+            )
+        return grpc.unary_unary_rpc_method_handler(
+            self._unary(method, handler.unary_unary), decode, handler.response_serializer
+        )
+
+    def _decoder(self, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+        """Return a deserialiser that gives a refusal in place of a message it cannot read."""
+
+        def read(message: bytes) -> Any:
+            if len(message) > self._message_bytes_max:
+                return Refused(
+                    Reason.MESSAGE_TOO_LARGE,
+                    f"a message has up to {self._message_bytes_max} bytes, not {len(message)}",
+                    most=self._message_bytes_max,
+                )
+            try:
+                return decode(message)
+            except DecodeError:
+                return Refused(Reason.MALFORMED_MESSAGE, "the message cannot be decoded")
+
+        return read
+
+    def _admit(self, method: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        """Let the call in and make it the current one, or refuse."""
+        remaining_s = context.time_remaining()
+        deadline_us = None
+        if remaining_s is not None:
+            deadline_us = self._clock() + int(remaining_s * 1_000_000)
+        metadata = dict(context.invocation_metadata() or ())
+        caller = self._callers.authenticate(_text(metadata.get("authorization")))
+        CURRENT.set(Call(caller, deadline_us))
+        check_role(caller, method)
+        if isinstance(request, Refused):
+            raise request
+
+    def _unary(self, method: str, handle: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+        async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+            started = perf_counter()
+            try:
+                self._admit(method, request, context)
+                response = handle(request, context)
+                if asyncio.iscoroutine(response):
+                    response = await response
+            except Refused as error:
+                refusal = error
+            except asyncio.CancelledError:
+                self._finished(method, "CANCELLED", "", started)
+                raise
+            except Exception:
+                logger.exception("call failed", method=method)
+                refusal = INTERNAL
+            else:
+                self._finished(method, "OK", "", started)
+                return response
+            await self._refuse(method, refusal, context, started)
+            return None
+
+        return call
+
+    def _stream(self, method: str, handle: Callable[..., Any]) -> Callable[..., Any]:
+        async def call(
+            request: Any, context: grpc.aio.ServicerContext[Any, Any]
+        ) -> AsyncIterator[Any]:
+            started = perf_counter()
+            try:
+                self._admit(method, request, context)
+                async for response in handle(request, context):
+                    yield response
+                self._finished(method, "OK", "", started)
+            except Refused as refusal:
+                await self._refuse(method, refusal, context, started)
+            except (asyncio.CancelledError, GeneratorExit):
+                self._finished(method, "CANCELLED", "", started)
+                raise
+            except Exception:
+                logger.exception("call failed", method=method)
+                await self._refuse(method, INTERNAL, context, started)
+
+        return call
+
+    async def _refuse(
+        self,
+        method: str,
+        refusal: Refused,
+        context: grpc.aio.ServicerContext[Any, Any],
+        started: float,
+    ) -> None:
+        code = code_of(refusal)
+        self._finished(method, code.name, refusal.reason.value, started)
+        if refusal.reason.kind in (Kind.UNAUTHENTICATED, Kind.FORBIDDEN):
+            # Strangers must not be able to grow a ledger: their attempts are logged here.
+            self._observer.authentication_failed(refusal.reason.value)
+            security.warning(
+                "refused", method=method, reason=refusal.reason.value, peer=context.peer()
+            )
+        await context.abort(code, refusal.message, details_of(refusal))
+
+    def _finished(self, method: str, code: str, reason: str, started: float) -> None:
+        name = method.removeprefix(OWN) if method.startswith(OWN) else method.lstrip("/")
+        self._observer.call_finished(name, code, reason, perf_counter() - started)
+
+
+def _text(value: str | bytes | None) -> str | None:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def _nothing(request: Any, context: Any) -> bytes:
+    del request, context
+    return b""

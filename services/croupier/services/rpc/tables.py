@@ -1,0 +1,52 @@
+"""TableService: open, show and close tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.rpc import names, views, wire
+from croupier.services.rpc.calls import caller
+from croupier.v1 import tables_pb2 as pb
+from croupier.v1.tables_pb2_grpc import TableServiceServicer
+
+
+class TableService(TableServiceServicer):
+    """Translates, calls, translates."""
+
+    def __init__(self, ledgers: Ledgers) -> None:
+        self._ledgers = ledgers
+
+    async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:  # noqa: N802  # gRPC's name
+        ledger_id, parsed = wire.open_table_from_wire(request)
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        receipt = await ledger.submit(parsed)
+        return pb.OpenTableResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            table=views.table_to_wire(ledger_id, ledger.table(request.table_id)),
+        )
+
+    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:  # noqa: N802  # gRPC's name
+        ledger_id, table_id = names.parse_table(request.name, "name")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        return pb.GetTableResponse(table=views.table_to_wire(ledger_id, ledger.table(table_id)))
+
+    async def ListTables(self, request: pb.ListTablesRequest, context: Any) -> pb.ListTablesResponse:  # noqa: N802  # gRPC's name
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        size = views.page_size(request.page_size)
+        tables = ledger.tables(views.after_page(request.page_token), size + 1)
+        return pb.ListTablesResponse(
+            tables=[views.table_to_wire(ledger_id, table) for table in tables[:size]],
+            next_page_token=views.page_token(tables[size - 1].id) if len(tables) > size else "",
+        )
+
+    async def CloseTable(self, request: pb.CloseTableRequest, context: Any) -> pb.CloseTableResponse:  # noqa: N802  # gRPC's name
+        ledger_id, parsed = wire.close_table_from_wire(request)
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        receipt = await ledger.submit(parsed)
+        _, table_id = names.parse_table(request.name, "name")
+        return pb.CloseTableResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            table=views.table_to_wire(ledger_id, ledger.table(table_id)),
+        )

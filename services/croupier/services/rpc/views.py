@@ -1,0 +1,143 @@
+"""State to the wire: what callers are shown."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from croupier.domain.errors import Reason, Refused
+from croupier.domain.games import GAMES
+from croupier.domain.money import CURRENCIES
+from croupier.domain.table import Table
+from croupier.services.ledger.ledger import Ledger
+from croupier.services.ledger.sealing import timestamp
+from croupier.services.ledger.turn import Receipt
+from croupier.services.rpc import names
+from croupier.services.store.mapper import value_to_wire
+from croupier.v1 import accounts_pb2, admin_pb2, receipts_pb2, tables_pb2
+
+PAGE_DEFAULT = 100
+PAGE_MAX = 1000
+
+
+def receipt_to_wire(receipt: Receipt, durability: str) -> receipts_pb2.Receipt:
+    """Return a receipt as its message."""
+    return receipts_pb2.Receipt(
+        position=receipt.last,
+        version=receipt.version,
+        events=receipt.events,
+        durability=durability,
+    )
+
+
+def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
+    """Return a table as its message."""
+    opened, view = table.opened, table.view
+    return tables_pb2.Table(
+        name=names.table_name(ledger, table.id),
+        game=opened.game,
+        edition=opened.edition,
+        options={name: value_to_wire(value) for name, value in opened.options.items()},
+        currency=opened.currency,
+        currency_exponent=CURRENCIES[opened.currency],
+        seats=[
+            tables_pb2.Seat(
+                player=seat.player, at_risk=seat.at_risk, stake=seat.stake, standing=seat.standing
+            )
+            for seat in view.seats
+        ],
+        round=table.round,
+        round_open=table.in_round,
+        closed=table.closed,
+        phase="CLOSED" if table.closed else view.phase,
+        to_act=() if table.closed else view.to_act,
+        expects=() if table.closed else view.expects,
+        at_risk=table.at_risk,
+        version=table.version,
+        details={name: value_to_wire(value) for name, value in view.details.items()},
+        paytable_digest=table.paytable.digest(),
+    )
+
+
+def account_to_wire(
+    ledger: str, account: str, currency: str, balance: int
+) -> accounts_pb2.Account:
+    """Return a balance as its message."""
+    return accounts_pb2.Account(
+        name=names.account_name(ledger, account),
+        currency=currency,
+        currency_exponent=CURRENCIES[currency],
+        balance=balance,
+    )
+
+
+def currency_to_wire(currency: str, sums: dict[str, int]) -> accounts_pb2.CurrencyBalance:
+    """Return the sums of one currency as their message."""
+    return accounts_pb2.CurrencyBalance(
+        currency=currency,
+        currency_exponent=CURRENCIES[currency],
+        sum=sum(sums.values()),
+        liability=sums["players"] + sums["escrow"],
+        **sums,
+    )
+
+
+def ledger_to_wire(ledger: Ledger) -> admin_pb2.Ledger:
+    """Return a ledger as its message, also one that is fenced."""
+    if ledger.fenced:
+        return admin_pb2.Ledger(name=names.ledger_name(ledger.id), fenced=ledger.fenced)
+    head = ledger.head()
+    return admin_pb2.Ledger(
+        name=names.ledger_name(ledger.id),
+        position=head.position,
+        root=head.frontier.root,
+        recorded_time=timestamp(head.recorded_us),
+        format_version=ledger.format_version,
+    )
+
+
+def games_to_wire() -> list[admin_pb2.Game]:
+    """Return the games that tables can be opened of."""
+    return [
+        admin_pb2.Game(
+            code=game.code,
+            title=game.title,
+            edition=game.edition,
+            presets=list(game.presets),
+            options=[
+                admin_pb2.GameOption(
+                    name=option.name,
+                    meaning=option.meaning,
+                    default_value=str(option.default),
+                    choices=option.choices,
+                )
+                for option in game.options
+            ],
+        )
+        for game in GAMES.values()
+    ]
+
+
+def page_size(asked: int) -> int:
+    """Return how many items a page has, or refuse."""
+    if asked < 0 or asked > PAGE_MAX:
+        raise Refused(
+            Reason.INVALID_PAGE_SIZE, f"a page has 1 to {PAGE_MAX} items", field="page_size"
+        )
+    return asked or PAGE_DEFAULT
+
+
+def page_token(last: str) -> str:
+    """Return the token of the page after the item called `last`."""
+    return base64.urlsafe_b64encode(last.encode()).decode()
+
+
+def after_page(token: str) -> str:
+    """Return the item after which a page begins, or refuse a token that is not ours."""
+    try:
+        after = base64.b64decode(token.encode(), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError) as error:
+        raise Refused(
+            Reason.INVALID_PAGE_TOKEN, "the page token is none of this service", field="page_token"
+        ) from error
+    return after

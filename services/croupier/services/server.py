@@ -1,0 +1,230 @@
+"""Puts the parts together and serves them: the composition root."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Coroutine, Sequence
+from importlib.metadata import version
+
+import grpc
+from grpc_channelz.v1 import channelz
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+from prometheus_client import CollectorRegistry
+
+from croupier.domain.dice import Dice
+from croupier.domain.errors import Refused
+from croupier.services import metrics
+from croupier.services.config import Settings, split_address
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.writer import Limits
+from croupier.services.rpc import callers
+from croupier.services.rpc.accounts import AccountService
+from croupier.services.rpc.admin import AdminService
+from croupier.services.rpc.audit import AuditService
+from croupier.services.rpc.interceptor import Interceptor
+from croupier.services.rpc.names import ledger_name
+from croupier.services.rpc.play import PlayService
+from croupier.services.rpc.tables import TableService
+from croupier.services.store.sqlite import SQLiteEngine
+from croupier.v1 import accounts_pb2, admin_pb2, audit_pb2, events_pb2, play_pb2, tables_pb2
+from croupier.v1.accounts_pb2_grpc import add_AccountServiceServicer_to_server
+from croupier.v1.admin_pb2_grpc import add_AdminServiceServicer_to_server
+from croupier.v1.audit_pb2_grpc import add_AuditServiceServicer_to_server
+from croupier.v1.play_pb2_grpc import add_PlayServiceServicer_to_server
+from croupier.v1.tables_pb2_grpc import add_TableServiceServicer_to_server
+
+MESSAGE_BYTES_CAP = 16_000_000
+"""Where the transport itself cuts off; below it a message too large gets a refusal with details."""
+
+AUDIT_INTERVAL_S = 5.0
+"""How often the gauges of money and of log positions are taken."""
+
+SERVICES = tuple(
+    module.DESCRIPTOR.services_by_name[name].full_name
+    for module, name in (
+        (accounts_pb2, "AccountService"),
+        (admin_pb2, "AdminService"),
+        (audit_pb2, "AuditService"),
+        (play_pb2, "PlayService"),
+        (tables_pb2, "TableService"),
+    )
+)
+
+_generator = secrets.SystemRandom()
+
+
+def draw(count: int) -> Dice:
+    """Draw dice from the operating system's cryptographic generator."""
+    return tuple(_generator.randint(1, 6) for _ in range(count))
+
+
+def now_us() -> int:
+    """Return this machine's time, microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+class Server:
+    """One process of the service. Use it as an asynchronous context."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Read what the settings name.
+
+        Raises:
+            TokenFileError: the token file is not one.
+            OSError: a file or folder cannot be read or made.
+
+        """
+        self._settings = settings
+        self._callers = callers.load(settings.tokens)
+        self._credentials = _credentials(settings)
+        self.registry = CollectorRegistry()
+        self.metrics = metrics.Metrics(self.registry)
+        self._health = health.aio.HealthServicer()
+        self.ledgers = Ledgers(
+            SQLiteEngine(settings.data),
+            self,
+            now_us,
+            Limits(
+                queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables
+            ),
+        )
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._metrics_server: metrics.MetricsServer | None = None
+        self.port = 0
+        self.metrics_port = 0
+
+    # --- what the parts report ---------------------------------------------------------------------
+
+    def turn_committed(
+        self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
+    ) -> None:
+        """Count what this process committed."""
+        open_ledger = self.ledgers.get(ledger)
+        self.metrics.committed(ledger, events, commands, seconds, open_ledger.game_of)
+        last = events[-1]
+        self.metrics.head(ledger, last.position, last.recorded_time.seconds)
+
+    def queue_changed(self, ledger: str, waiting: int) -> None:
+        """Report how many requests wait for a turn."""
+        self.metrics.queue_depth(ledger, waiting)
+
+    def ledger_fenced(self, ledger: str, why: str) -> None:
+        """Report that a ledger is not served any more."""
+        del why  # logged by the writer
+        self.metrics.fenced(ledger, fenced=True)
+        self._later(
+            self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
+        )
+
+    # --- life --------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Server:
+        """Recover every ledger, then listen."""
+        self.ledgers.recover()
+        interceptor = Interceptor(
+            self._callers, self.metrics, now_us, self._settings.message_bytes_max
+        )
+        self._grpc = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        add_AdminServiceServicer_to_server(
+            AdminService(self.ledgers, version("croupier"), now_us()), self._grpc
+        )
+        add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
+        add_PlayServiceServicer_to_server(PlayService(self.ledgers, draw), self._grpc)
+        add_AccountServiceServicer_to_server(AccountService(self.ledgers), self._grpc)
+        add_AuditServiceServicer_to_server(AuditService(self.ledgers), self._grpc)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._grpc)
+        channelz.add_channelz_servicer(self._grpc)
+        names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        reflection.enable_server_reflection(names, self._grpc)
+        self.port = self._listen()
+        await self._grpc.start()
+        for name in ("", *SERVICES):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        if self._settings.metrics_listen:
+            host, port = split_address(self._settings.metrics_listen)
+            self._metrics_server = metrics.serve(port, host, self.registry)
+            self.metrics_port = self._metrics_server.port
+        self._later(self._watch_ledgers())
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        """Stop taking calls, let those taken finish, and let go of everything."""
+        await self._health.enter_graceful_shutdown()
+        await self._grpc.stop(self._settings.grace_s)
+        await self.ledgers.drain()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._metrics_server is not None:
+            self._metrics_server.close()
+        self.ledgers.close()
+
+    def banner(self) -> list[str]:
+        """Return what a person who starts the service wants to know."""
+        settings, engine = self._settings, self.ledgers.engine
+        host, _ = split_address(settings.listen)
+        who = f"token file {settings.tokens}" if settings.tokens else "nobody but `local`, no tokens"
+        lines = [
+            f"croupier {version('croupier')}",
+            f"  gRPC     {host}:{self.port} ({'TLS' if self._credentials else 'plaintext'})",
+            f"  engine   {engine.name} in {settings.data}, acknowledged = {engine.durability}",
+            f"  ledgers  {len(list(self.ledgers))}",
+            f"  callers  {who}",
+        ]
+        if self._metrics_server is not None:
+            metrics_host, _ = split_address(settings.metrics_listen)
+            lines.insert(2, f"  metrics  http://{metrics_host}:{self.metrics_port}/metrics")
+        return lines
+
+    def _listen(self) -> int:
+        address = self._settings.listen
+        try:
+            if self._credentials is None:
+                return self._grpc.add_insecure_port(address)
+            return self._grpc.add_secure_port(address, self._credentials)
+        except RuntimeError as error:
+            raise OSError(f"cannot listen on {address}: is another service there?") from error
+
+    def _later(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _watch_ledgers(self) -> None:
+        """Take the gauges of every ledger now and then; other processes may have committed."""
+        while True:
+            self.take_gauges()
+            await asyncio.sleep(AUDIT_INTERVAL_S)
+
+    def take_gauges(self) -> None:
+        """Take the gauges of every ledger that is open in this process."""
+        for ledger in self.ledgers:
+            with contextlib.suppress(Refused):  # a fenced ledger has no state to report
+                position, sums = ledger.trial_balance()
+                head = ledger.head()
+                self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
+                for currency, by_kind in sums.items():
+                    self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
+        self.metrics.ledgers_open(len(list(self.ledgers)))
+        self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))
+
+
+_OPTIONS = [
+    ("grpc.max_receive_message_length", MESSAGE_BYTES_CAP),
+    # Two processes on one port would share its calls without anybody knowing.
+    ("grpc.so_reuseport", 0),
+    # Clients may ping an idle connection as often as common load balancers need.
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+]
+
+
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    if settings.tls_certificate is None or settings.tls_key is None:
+        return None
+    pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
+    return grpc.ssl_server_credentials([pair])
