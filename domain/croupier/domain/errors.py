@@ -7,6 +7,7 @@ another meaning. `Kind` says what a caller can do about it; the edge maps kinds 
 from __future__ import annotations
 
 from enum import Enum, StrEnum
+from typing import Self
 
 
 class Kind(Enum):
@@ -31,7 +32,7 @@ class Reason(StrEnum):
 
     kind: Kind
 
-    def __new__(cls, value: str, kind: Kind) -> Reason:
+    def __new__(cls, value: str, kind: Kind) -> Self:
         """Make a member that is its own name as a string and knows its kind."""
         member = str.__new__(cls, value)
         member._value_ = value
@@ -95,7 +96,7 @@ class Reason(StrEnum):
     INTERNAL = "INTERNAL", Kind.INTERNAL
 
 
-class Refused(Exception):  # noqa: N818  # a refusal is an answer, not an error of the program
+class Refused(Exception):
     """A call is refused; nothing was recorded.
 
     `field` is the path of the request's field at fault, where there is one. Every value that the

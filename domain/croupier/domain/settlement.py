@@ -1,5 +1,7 @@
-"""Outcome and odds give payouts. One pure function, called by the server before it commits and
-by replay and verification over the log; where they differ, something was changed.
+"""Outcome and odds give payouts, in one pure function.
+
+The server calls it before it commits, replay and verification call it over the log; where they
+differ, something was changed.
 
 Every minor unit that leaves a stake leaves it here.
 """

@@ -66,7 +66,7 @@ class Table:
         return self.game.view(self.state)
 
 
-def open_table(  # noqa: PLR0913  # a table is opened with all of this, by name
+def open_table(
     *,
     table_id: str,
     game_code: str,
@@ -155,9 +155,7 @@ def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEv
         for fact in pending:
             after = fold(table, fact)
             if not table.in_round and table.game.in_round(after.state):
-                started = RoundStarted(
-                    round=table.round, paytable_digest=table.paytable.digest()
-                )
+                started = RoundStarted(round=table.round, paytable_digest=table.paytable.digest())
                 yield started
                 table = fold(table, started)
             yield fact
@@ -195,7 +193,7 @@ def fold(table: Table | None, event: TableEvent) -> Table:
 def _opened(event: TableOpened) -> Table:
     game = game_of(event.game)
     if event.edition != game.edition:
-        msg = f"{event.game} edition {event.edition} was recorded; this program knows {game.edition}"
+        msg = f"{event.game} edition {event.edition} was recorded, {game.edition} is known"
         raise ValueError(msg)
     setup = Setup(seats=event.seats, options=event.options, banker=event.banker)
     return Table(
@@ -206,4 +204,3 @@ def _opened(event: TableOpened) -> Table:
         paytable=game.paytable(event.options),
         state=game.open(setup),
     )
-

@@ -38,7 +38,7 @@ def _flag(name: str) -> Any:
 
 
 @app.command()
-def serve(  # noqa: D417  # the options' help is the settings' own
+def serve(  # the options' help is the settings' own
     file: Annotated[Path | None, typer.Option("--config", help="TOML file of settings")] = None,
     listen: Annotated[str | None, _flag("listen")] = None,
     metrics_listen: Annotated[str | None, _flag("metrics_listen")] = None,

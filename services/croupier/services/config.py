@@ -20,11 +20,11 @@ class ConfigError(Exception):
 
 
 class Settings(BaseSettings):
-    """The settings of `croupier serve`. A flag overrides the environment, that overrides the file."""
+    """The settings of `croupier serve`: a flag overrides the environment, that the file."""
 
     model_config = SettingsConfigDict(env_prefix="CROUPIER_", extra="forbid")
 
-    listen: str = Field("127.0.0.1:50051", description="HOST:PORT for gRPC; port 0 takes a free one")
+    listen: str = Field("127.0.0.1:50051", description="HOST:PORT for gRPC; port 0 is any free one")
     metrics_listen: str = Field(
         "127.0.0.1:9464", description="HOST:PORT for Prometheus; empty turns it off"
     )

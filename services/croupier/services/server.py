@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Coroutine, Sequence
 from importlib.metadata import version
+from typing import Self
 
 import grpc
 from grpc_channelz.v1 import channelz
@@ -88,16 +89,14 @@ class Server:
             SQLiteEngine(settings.data),
             self,
             now_us,
-            Limits(
-                queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables
-            ),
+            Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
         )
         self._tasks: set[asyncio.Task[None]] = set()
         self._metrics_server: metrics.MetricsServer | None = None
         self.port = 0
         self.metrics_port = 0
 
-    # --- what the parts report ---------------------------------------------------------------------
+    # --- what the parts report -----------------------------------------------------------
 
     def turn_committed(
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
@@ -120,9 +119,9 @@ class Server:
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
 
-    # --- life --------------------------------------------------------------------------------------
+    # --- life ----------------------------------------------------------------------------
 
-    async def __aenter__(self) -> Server:
+    async def __aenter__(self) -> Self:
         """Recover every ledger, then listen."""
         self.ledgers.recover()
         interceptor = Interceptor(
@@ -167,7 +166,7 @@ class Server:
         """Return what a person who starts the service wants to know."""
         settings, engine = self._settings, self.ledgers.engine
         host, _ = split_address(settings.listen)
-        who = f"token file {settings.tokens}" if settings.tokens else "nobody but `local`, no tokens"
+        who = f"tokens in {settings.tokens}" if settings.tokens else "only `local`, without tokens"
         lines = [
             f"croupier {version('croupier')}",
             f"  gRPC     {host}:{self.port} ({'TLS' if self._credentials else 'plaintext'})",

@@ -12,7 +12,6 @@ from croupier.domain.events import LedgerCreated, TableEvent
 from croupier.domain.postings import Key, post
 from croupier.services.audit.tree import leaf_hash
 from croupier.services.ledger.deciding import FORMAT_VERSION, LEDGER_STREAM, TABLES
-from croupier.services.ledger.sealing import microseconds
 from croupier.services.ledger.state import Layer, Live
 from croupier.services.store.mapper import (
     UnknownEventError,

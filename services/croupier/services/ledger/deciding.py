@@ -87,7 +87,7 @@ def decide(state: Layer, request: Request) -> list[Draft]:
 
 def _create(state: Layer, command: CreateLedger) -> list[Draft]:
     if state.version(LEDGER_STREAM):
-        raise Refused(Reason.LEDGER_EXISTS, f"ledger {command.ledger} exists", ledger=command.ledger)
+        raise Refused(Reason.LEDGER_EXISTS, f"ledger {command.ledger} exists", field="ledger_id")
     state.versions[LEDGER_STREAM] = 1
     created = LedgerCreated(ledger=command.ledger, format_version=FORMAT_VERSION)
     return [Draft(LEDGER_STREAM, 1, 0, created, ())]
@@ -112,7 +112,10 @@ def _table(state: Layer, request: Request, table_id: str) -> table.Table:
     found = state.table(table_id)
     if found is None:
         raise Refused(
-            Reason.TABLE_NOT_FOUND, f"table {table_id} does not exist", field="table", table=table_id
+            Reason.TABLE_NOT_FOUND,
+            f"table {table_id} does not exist",
+            field="table",
+            table=table_id,
         )
     _check_version(request, found.version)
     return found

@@ -261,9 +261,8 @@ class Writer:
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        return Refused(
-            Reason.LEDGER_FENCED, f"the ledger waits for an operator: {self.fenced}", why=self.fenced
-        )
+        message = f"the ledger waits for an operator: {self.fenced}"
+        return Refused(Reason.LEDGER_FENCED, message, why=self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:

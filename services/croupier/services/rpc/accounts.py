@@ -34,7 +34,9 @@ class AccountService(AccountServiceServicer):
             account=self._account(request.account, "account", request.currency),
         )
 
-    async def GetAccount(self, request: pb.GetAccountRequest, context: Any) -> pb.GetAccountResponse:
+    async def GetAccount(
+        self, request: pb.GetAccountRequest, context: Any
+    ) -> pb.GetAccountResponse:
         check_currency(request.currency)
         return pb.GetAccountResponse(account=self._account(request.name, "name", request.currency))
 

@@ -45,7 +45,9 @@ class AuditService(AuditServiceServicer):
                 findings=findings,
             )
 
-    async def ListEvents(self, request: pb.ListEventsRequest, context: Any) -> pb.ListEventsResponse:
+    async def ListEvents(
+        self, request: pb.ListEventsRequest, context: Any
+    ) -> pb.ListEventsResponse:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         size = views.page_size(request.page_size)

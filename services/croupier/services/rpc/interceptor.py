@@ -100,7 +100,9 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
         return read
 
-    def _admit(self, method: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> None:
+    def _admit(
+        self, method: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> None:
         """Let the call in and make it the current one, or refuse."""
         remaining_s = context.time_remaining()
         deadline_us = None

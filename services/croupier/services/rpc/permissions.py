@@ -47,9 +47,8 @@ OPEN_TO_ALL = frozenset({"/grpc.health.v1.Health/Check", "/grpc.health.v1.Health
 def check_role(caller: Caller, method: str) -> None:
     """Refuse a caller none of whose roles may call `method`, and a method that does not exist."""
     if method not in ROLES:
-        raise Refused(
-            Reason.METHOD_NOT_FOUND, f"this server has no method {method[:128]}", method=method[:128]
-        )
+        named = method[:128]
+        raise Refused(Reason.METHOD_NOT_FOUND, f"this server has no method {named}", method=named)
     allowed = ROLES[method]
     if caller.roles.isdisjoint(allowed):
         raise Refused(

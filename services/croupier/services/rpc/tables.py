@@ -17,7 +17,7 @@ class TableService(TableServiceServicer):
     def __init__(self, ledgers: Ledgers) -> None:
         self._ledgers = ledgers
 
-    async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:  # noqa: N802  # gRPC's name
+    async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
         ledger_id, parsed = wire.open_table_from_wire(request)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         receipt = await ledger.submit(parsed)
@@ -26,12 +26,14 @@ class TableService(TableServiceServicer):
             table=views.table_to_wire(ledger_id, ledger.table(request.table_id)),
         )
 
-    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:  # noqa: N802  # gRPC's name
+    async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         ledger_id, table_id = names.parse_table(request.name, "name")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         return pb.GetTableResponse(table=views.table_to_wire(ledger_id, ledger.table(table_id)))
 
-    async def ListTables(self, request: pb.ListTablesRequest, context: Any) -> pb.ListTablesResponse:  # noqa: N802  # gRPC's name
+    async def ListTables(
+        self, request: pb.ListTablesRequest, context: Any
+    ) -> pb.ListTablesResponse:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         size = views.page_size(request.page_size)
@@ -41,7 +43,9 @@ class TableService(TableServiceServicer):
             next_page_token=views.page_token(tables[size - 1].id) if len(tables) > size else "",
         )
 
-    async def CloseTable(self, request: pb.CloseTableRequest, context: Any) -> pb.CloseTableResponse:  # noqa: N802  # gRPC's name
+    async def CloseTable(
+        self, request: pb.CloseTableRequest, context: Any
+    ) -> pb.CloseTableResponse:
         ledger_id, parsed = wire.close_table_from_wire(request)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         receipt = await ledger.submit(parsed)

@@ -59,9 +59,7 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
     )
 
 
-def account_to_wire(
-    ledger: str, account: str, currency: str, balance: int
-) -> accounts_pb2.Account:
+def account_to_wire(ledger: str, account: str, currency: str, balance: int) -> accounts_pb2.Account:
     """Return a balance as its message."""
     return accounts_pb2.Account(
         name=names.account_name(ledger, account),

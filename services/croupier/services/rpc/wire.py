@@ -165,9 +165,7 @@ def _source(source: values_pb2.Source) -> Source:
 
 def _options(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:
     if len(options) > OPTIONS_MAX:
-        raise Refused(
-            Reason.INVALID_OPTION, f"no game has {len(options)} options", field="options"
-        )
+        raise Refused(Reason.INVALID_OPTION, f"no game has {len(options)} options", field="options")
     found: dict[str, Value] = {}
     for name, message in options.items():
         value = value_from_wire(message)
@@ -250,7 +248,5 @@ def _expected_version(message: Message) -> int | None:
         return None
     version: int = getattr(message, "expected_version")  # noqa: B009  # its descriptor has it
     if version < 0:
-        raise Refused(
-            Reason.INVALID_POSITION, "a version is 0 or more", field="expected_version"
-        )
+        raise Refused(Reason.INVALID_POSITION, "a version is 0 or more", field="expected_version")
     return version

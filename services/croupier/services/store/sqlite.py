@@ -43,7 +43,7 @@ comes before it, so that no two writers ever meet here."""
 class _Connection(library.SQLiteConnection):
     @contextmanager
     def transaction(self, *, commit: bool) -> Iterator[library.SQLiteCursor]:
-        """Begin writing transactions as such: one that reads first and writes then fails at once."""
+        """Begin writing transactions as such: to read first and write then fails at once."""
         if not commit:
             with super().transaction(commit=commit) as cursor:
                 yield cursor
@@ -310,10 +310,8 @@ class Recorder(library.SQLiteApplicationRecorder):
         with _translated():
             for cut in range(0, len(wanted), _KEYS_PER_QUERY):
                 some = wanted[cut : cut + _KEYS_PER_QUERY]
-                query = (
-                    "SELECT caller, request_id, digest, first, last FROM requests "
-                    f"WHERE (caller, request_id) IN (VALUES {','.join(['(?,?)'] * len(some))})"
-                )
+                placeholders = ",".join(["(?,?)"] * len(some))
+                query = _FIND_REQUESTS + f" IN (VALUES {placeholders})"
                 params = [part for key in some for part in key]
                 for row in self._connection.execute(query, params):
                     entry = RequestEntry(*row)
@@ -348,6 +346,10 @@ class Recorder(library.SQLiteApplicationRecorder):
             self._lock = None
         self.datastore.close()
 
+
+_FIND_REQUESTS = (
+    "SELECT caller, request_id, digest, first, last FROM requests WHERE (caller, request_id)"
+)
 
 _KEYS_PER_QUERY = 400
 """Two parameters a key, below the 999 that the oldest supported SQLite takes."""
@@ -389,7 +391,7 @@ def _commit(c: library.SQLiteCursor, records: Sequence[StoredEvent], commit: Com
 
 
 class Factory(library.SQLiteFactory):
-    """The library's factory for this module: `PERSISTENCE_MODULE=croupier.services.store.sqlite`."""
+    """The library's factory: `PERSISTENCE_MODULE=croupier.services.store.sqlite`."""
 
     application_recorder_class = Recorder
 

@@ -7,7 +7,7 @@ library's notifications, since those already hold their position.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from eventsourcing.persistence import IntegrityError, Notification
@@ -26,7 +26,7 @@ class HeadMovedError(IntegrityError):
 class Head:
     """The end of a log: its tree (whose size is the last position) and its last recorded time."""
 
-    frontier: Frontier = Frontier()
+    frontier: Frontier = field(default_factory=Frontier)
     recorded_us: int = 0
 
     @property

@@ -1,0 +1,130 @@
+"""Banked cee-lo as the ledger sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from croupier.domain.commands import Command
+from croupier.domain.errors import Reason, Refused
+from croupier.domain.events import Fact, Value
+from croupier.domain.games.ceelo_bank import deciding, folding, passing
+from croupier.domain.games.ceelo_bank.state import (
+    BANK_CHOICE,
+    BANK_OPEN,
+    BANKER_THROWS,
+    FADING,
+    PLAYER_THROWS,
+    State,
+)
+from croupier.domain.games.ceelo_bank.terms import OPTIONS, PRESETS, Terms
+from croupier.domain.games.options import Option
+from croupier.domain.games.protocol import Holding, SeatView, Setup, View
+from croupier.domain.paytable import Paytable
+from croupier.domain.settlement import Outcome
+
+SEATS_LEAST = 2
+
+
+class CeeloBank:
+    """One of the players banks; the others fade parts of the bank and throw against him."""
+
+    code = "ceelo_bank"
+    title = "Cee-lo with a bank"
+    edition = 1
+    options: tuple[Option, ...] = OPTIONS
+    presets: Mapping[str, Mapping[str, Value]] = PRESETS
+
+    def open(self, setup: Setup) -> State:
+        """Return the state of a table just opened, or refuse."""
+        if len(setup.seats) < SEATS_LEAST:
+            raise Refused(
+                Reason.INVALID_SEATS, "cee-lo is for two players or more", field="seats", least=2
+            )
+        if setup.banker not in setup.seats:
+            raise Refused(
+                Reason.INVALID_SEATS, "the first banker is one of the seats", field="banker"
+            )
+        return State(Terms.of(setup.options), setup.seats, setup.banker)
+
+    def paytable(self, options: Mapping[str, Value]) -> Paytable:
+        """Return what each line pays."""
+        return Terms.of(options).paytable
+
+    def decide(self, state: State, command: Command) -> tuple[Fact, ...]:
+        """Return the facts that a command causes, or refuse."""
+        return deciding.decide(state, command)
+
+    def follow(self, state: State) -> tuple[Fact, ...]:
+        """Return the facts that follow by themselves."""
+        return passing.follow(state)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return what is owed now."""
+        return passing.outcome(state)
+
+    def fold(self, state: State, fact: Fact) -> State:
+        """Return the state after a recorded fact."""
+        return folding.fold(state, fact)
+
+    def holdings(self, state: State) -> tuple[Holding, ...]:
+        """Return whose money the table holds."""
+        return state.holdings
+
+    def in_round(self, state: State) -> bool:
+        """Return whether a round is open."""
+        return state.round_open
+
+    def view(self, state: State) -> View:
+        """Return the state as shown to callers."""
+        to_act, expects = _turn(state)
+        at_risk = dict.fromkeys(state.seats, 0)
+        for holding in state.holdings:
+            at_risk[holding.player] += holding.amount
+        stakes = {bet.player: bet.stake for bet in state.bets}
+        return View(
+            phase=state.phase,
+            to_act=to_act,
+            expects=expects,
+            seats=tuple(
+                SeatView(player, at_risk[player], stakes.get(player, 0), _standing(state, player))
+                for player in state.seats
+            ),
+            details={
+                "banker": state.banker,
+                "bank": state.bank,
+                "reserve": state.reserve,
+                "faded": state.faded,
+                "uncovered": state.uncovered,
+                "point": state.point,
+                "last_reading": state.last_reading,
+                "last_rule": state.last_rule,
+            },
+        )
+
+
+def _turn(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return who has to act and which commands his turn allows."""
+    match state.phase:
+        case phase if phase == BANK_OPEN:
+            resigns = ("resign_bank",) if state.terms.may_resign else ()
+            return (state.banker,), ("post_bank", *resigns)
+        case phase if phase == FADING:
+            return (state.next_offer,), ("fade", "decline")
+        case phase if phase == BANKER_THROWS:
+            return (state.banker,), ("roll",)
+        case phase if phase == PLAYER_THROWS:
+            bet = state.next_bet
+            return (bet.player,) if bet else (), ("roll",)
+        case phase if phase == BANK_CHOICE:
+            return (state.banker,), ("keep_bank", "pass_bank")
+        case _:
+            return (), ()
+
+
+def _standing(state: State, player: str) -> str:
+    if player == state.banker:
+        return "banker"
+    bet = next((bet for bet in state.bets if bet.player == player), None)
+    if bet is not None:
+        return bet.result or "faded"
+    return "declined" if player in state.declined else "not_offered"

@@ -1,0 +1,70 @@
+"""The exact odds, by enumeration of all 108 x 108 decisive throws of banker and player.
+
+A throw is decisive with probability 1/2, and one that is not is repeated, so only decisive throws
+count. Verdicts and payouts are those of play itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from croupier.domain.events import PaidOut, Value
+from croupier.domain.games.ceelo_bank.terms import Terms
+from croupier.domain.games.ceelo_bank.verdicts import banker_verdict, player_verdict, rule_of
+from croupier.domain.games.ceelo_throws import DECISIVE, point_of, read
+from croupier.domain.settlement import LOST, PUSHED, WON, Claim, Outcome, settle
+
+
+@dataclass(frozen=True, slots=True)
+class BankerEdge:
+    """Chances of one unit faded, and what the banker gains on it on average."""
+
+    wins: Fraction
+    loses: Fraction
+    pushes: Fraction
+    advantage: Fraction
+
+    @property
+    def advantage_not_pushed(self) -> Fraction:
+        """Return the banker's advantage per unit that was not pushed."""
+        return self.advantage / (1 - self.pushes)
+
+
+def edge(options: Mapping[str, Value]) -> BankerEdge:
+    """Return the exact odds of a bet under resolved options."""
+    terms = Terms.of(options)
+    readings = Counter(read(dice) for dice in DECISIVE)
+    total = len(DECISIVE) ** 2
+    chances: Counter[str] = Counter()
+    gained = 0
+    for banker, banker_ways in readings.items():
+        automatic = banker_verdict(terms, banker)
+        for player, player_ways in readings.items():
+            result, line = automatic or player_verdict(terms, point_of(banker), player)
+            ways = banker_ways * player_ways
+            chances[result] += ways
+            rule = rule_of(result, player, by_banker=automatic is not None)
+            gained += ways * _banker_gain(terms, result, line, rule)
+    return BankerEdge(
+        wins=Fraction(chances[WON], total),
+        loses=Fraction(chances[LOST], total),
+        pushes=Fraction(chances[PUSHED], total),
+        advantage=Fraction(gained, total),
+    )
+
+
+def _banker_gain(terms: Terms, result: str, line: str, rule: str) -> int:
+    """Return what the banker gains on one unit, settled as in play."""
+    claim = Claim("fader", rule, result, stake=1, reserve=terms.fade_reserve(1), line=line)
+    own = claim.stake + claim.reserve
+    # Odds are of bets paid in full, also where the table caps what a bank can pay.
+    outcome = Outcome((claim,), bank=1, reserve=terms.banker_factor - 1)
+    paid = sum(
+        event.returned + event.winnings + event.top_up
+        for event in settle(outcome, terms.paytable)
+        if isinstance(event, PaidOut)
+    )
+    return own - paid
