@@ -102,8 +102,7 @@ class Server:
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
     ) -> None:
         """Count what this process committed."""
-        open_ledger = self.ledgers.get(ledger)
-        self.metrics.committed(ledger, events, commands, seconds, open_ledger.game_of)
+        self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
         last = events[-1]
         self.metrics.head(ledger, last.position, last.recorded_time.seconds)
 

@@ -49,6 +49,10 @@ class Ledgers:
             )
         return ledger
 
+    def game_of(self, ledger_id: str) -> Callable[[str], str]:
+        """Return what tells the game of a table's stream in an open ledger."""
+        return self._open[ledger_id].game_of
+
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""
         # What comes too late leaves nothing behind, not even an empty log.
