@@ -1,0 +1,109 @@
+"""A real ledger on SQLite in a folder, without a server: commands in, receipts out."""
+
+from __future__ import annotations
+
+import itertools
+from hashlib import sha256
+from pathlib import Path
+
+from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.requests import CreateLedger, Deposit, OpenTable, Play, Request
+from croupier.services.ledger.writer import Limits
+from croupier.services.store.sqlite import SQLiteEngine
+
+LEDGER = "main"
+_IDS = itertools.count(1)
+PLAYERS = ("anna", "bert", "cleo", "dora")
+
+
+class Watcher:
+    """An observer that only remembers."""
+
+    def __init__(self):
+        self.commits = []
+        self.fenced = {}
+
+    def turn_committed(self, ledger, events, commands, seconds):
+        self.commits.append((ledger, [event.position for event in events], commands))
+
+    def queue_changed(self, ledger, waiting):
+        self.waiting = waiting
+
+    def ledger_fenced(self, ledger, why):
+        self.fenced[ledger] = why
+
+
+class Clock:
+    """A clock that stands still until it is set; microseconds."""
+
+    def __init__(self, now_us=1_700_000_000_000_000):
+        self.now_us = now_us
+
+    def __call__(self):
+        return self.now_us
+
+
+class StoreEngine(SQLiteEngine):
+    """SQLite, with every store wrapped by `wrap` (for named faults)."""
+
+    def __init__(self, folder, wrap=lambda store: store):
+        super().__init__(folder)
+        self._wrap = wrap
+
+    def open(self, ledger):
+        return self._wrap(super().open(ledger))
+
+
+class House:
+    """Ledgers over a folder, with short ways to ask."""
+
+    def __init__(self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None):
+        self.watcher = Watcher()
+        self.clock = clock or Clock()
+        self.ledgers = Ledgers(
+            StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
+        )
+
+    @property
+    def ledger(self):
+        return self.ledgers.get(LEDGER)
+
+    def request(self, command, request_id=None, *, body=None, caller="desk", **conditions):
+        request_id = request_id or f"auto-{next(_IDS)}"
+        digest = sha256(repr(command if body is None else body).encode()).digest()
+        return Request(command, caller, request_id, digest, **conditions)
+
+    async def create(self):
+        return await self.ledgers.create(LEDGER, self.request(CreateLedger(LEDGER), "create"))
+
+    async def ask(self, command, request_id=None, **conditions):
+        return await self.ledger.submit(self.request(command, request_id, **conditions))
+
+    async def deposit(self, player, amount, request_id=None, **conditions):
+        return await self.ask(
+            Deposit(f"player:{player}", "EUR", amount), request_id, **conditions
+        )
+
+    async def open_table(self, table="t1", **options):
+        command = OpenTable(table, "ceelo_bank", options, PLAYERS, "EUR", PLAYERS[0])
+        return await self.ask(command, f"open-{table}")
+
+    async def play(self, command, *, table="t1", round_number=1, request_id=None, **conditions):
+        return await self.ask(Play(table, round_number, command), request_id, **conditions)
+
+    def log(self):
+        """Return the stored bytes of the whole log, read past every layer of state."""
+        store = SQLiteEngine(self.ledgers.engine._folder).open(LEDGER)
+        try:
+            return [bytes(record.state) for record in store.records(0, 1_000_000)]
+        finally:
+            store.close()
+
+    def books(self):
+        """Return everything that a refused command must leave as it is."""
+        ledger = self.ledger
+        tables = [(table.id, table.version, table.state) for table in ledger.tables("", 1000)]
+        return (ledger.head(), dict(ledger.balances()), tables, self.log())
+
+    def close(self):
+        self.ledgers.close()
