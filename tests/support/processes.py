@@ -1,0 +1,72 @@
+"""Real server processes on free ports of the loopback interface."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
+START_TIMEOUT_S = 30
+
+
+class ServerProcess:
+    """`croupier serve` as a process of its own, ready when it says where it listens."""
+
+    def __init__(self, data: Path, *flags: str) -> None:
+        self._process = subprocess.Popen(
+            [
+                *COMMAND,
+                "serve",
+                "--listen=127.0.0.1:0",
+                "--metrics-listen=127.0.0.1:0",
+                f"--data={data}",
+                *flags,
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        self.said: list[str] = []
+        for line in self._process.stdout:
+            self.said.append(line)
+            if line.startswith("  callers"):  # the last line of what it says
+                break
+        self.port = self._port("gRPC")
+        self.metrics_port = self._port("metrics")
+
+    def _port(self, what: str) -> int:
+        line = next(line for line in self.said if line.split()[0] == what)
+        found = re.search(r":(\d+)", line.replace("http://", ""))
+        assert found, line
+        return int(found[1])
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def kill(self) -> None:
+        """End it as a power cut would: nothing is flushed, nothing is told."""
+        self._process.kill()
+        self._process.wait()
+        self._close()
+
+    def stop(self) -> int:
+        """Ask it to stop and return its exit code."""
+        self._process.send_signal(signal.SIGTERM)
+        code = self._process.wait(START_TIMEOUT_S)
+        self._close()
+        return code
+
+    def _close(self) -> None:
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+    def __enter__(self) -> ServerProcess:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._process.poll() is None:
+            self.kill()
