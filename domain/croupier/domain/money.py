@@ -36,6 +36,7 @@ def check_currency(code: str) -> str:
         raise Refused(
             Reason.UNKNOWN_CURRENCY,
             f"{shown(code)} is no currency of the table (ISO 4217, upper case)",
+            field="currency",
             currency=code[:64],
         )
     return code
@@ -47,6 +48,7 @@ def check_amount(amount: int, *, least: int = 1) -> int:
         raise Refused(
             Reason.AMOUNT_OUT_OF_RANGE,
             f"an amount of {amount} is not between {least} and {AMOUNT_MAX} minor units",
+            field="amount",
             amount=amount,
             least=least,
             most=AMOUNT_MAX,

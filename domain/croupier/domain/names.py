@@ -7,7 +7,8 @@ import re
 from croupier.domain.errors import Reason, Refused, shown
 
 ID_LENGTH_MAX = 64
-_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+_ID = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,64}", re.ASCII)
+"""Not "." and "..": in a path or a URL they would be another name."""
 
 HOUSE = "house"
 EXTERNAL = "external"
@@ -20,6 +21,7 @@ def check_id(value: str, what: str) -> str:
             Reason.INVALID_ID,
             f"{shown(value)} is not an id of a {what}: 1 to {ID_LENGTH_MAX} of A-Z a-z 0-9 . _ -",
             what=what,
+            value=value[:ID_LENGTH_MAX],
         )
     return value
 
@@ -49,4 +51,5 @@ def check_account(account: str) -> str:
     raise Refused(
         Reason.INVALID_ACCOUNT,
         f"{shown(account)} is no account: house, external, player:ID, escrow:TABLE, bankroll:TABLE",
+        account=account[:ID_LENGTH_MAX],
     )

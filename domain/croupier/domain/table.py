@@ -86,8 +86,11 @@ def open_table(
             field="seats",
             most=SEATS_MAX,
         )
-    for seat in seats:
-        names.check_id(seat, "player")
+    try:
+        for seat in seats:
+            names.check_id(seat, "player")
+    except Refused as refusal:
+        raise refusal.at("seats") from None
     resolved = resolve(game.options, game.presets, options)
     game.open(Setup(seats=seats, options=resolved, banker=banker))
     return TableOpened(

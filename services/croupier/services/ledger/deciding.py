@@ -128,6 +128,7 @@ def _check_version(request: Request, version: int) -> None:
             f"version {request.expected_version} was expected, it is {version}",
             field="expected_version",
             version=version,
+            expected=request.expected_version,
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from croupier.domain.money import check_currency
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Receipt
@@ -37,8 +36,8 @@ class AccountService(AccountServiceServicer):
     async def GetAccount(
         self, request: pb.GetAccountRequest, context: Any
     ) -> pb.GetAccountResponse:
-        check_currency(request.currency)
-        return pb.GetAccountResponse(account=self._account(request.name, "name", request.currency))
+        currency = wire.currency_from_wire(request)
+        return pb.GetAccountResponse(account=self._account(request.name, "name", currency))
 
     async def ListAccounts(
         self, request: pb.ListAccountsRequest, context: Any
@@ -46,14 +45,14 @@ class AccountService(AccountServiceServicer):
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         size = views.page_size(request.page_size)
-        after = tuple(views.after_page(request.page_token).split(" "))
+        after = tuple(views.after_page("accounts", request.page_token, parts=2))
         balances = ledger.balances()
         keys = sorted(key for key in balances if key > after)
         accounts = [views.account_to_wire(ledger_id, *key, balances[key]) for key in keys[:size]]
         more = len(keys) > size
         return pb.ListAccountsResponse(
             accounts=accounts,
-            next_page_token=views.page_token(" ".join(keys[size - 1])) if more else "",
+            next_page_token=views.page_token("accounts", *keys[size - 1]) if more else "",
         )
 
     async def GetTrialBalance(

@@ -38,11 +38,11 @@ class AdminService(AdminServiceServicer):
         self, request: pb.ListLedgersRequest, context: Any
     ) -> pb.ListLedgersResponse:
         size = views.page_size(request.page_size)
-        after = views.after_page(request.page_token)
+        (after,) = views.after_page("ledgers", request.page_token)
         ledgers, more = self._ledgers.page(after, size, caller().ledgers)
         return pb.ListLedgersResponse(
             ledgers=[views.ledger_to_wire(ledger) for ledger in ledgers],
-            next_page_token=views.page_token(ledgers[-1].id) if more else "",
+            next_page_token=views.page_token("ledgers", ledgers[-1].id) if more else "",
         )
 
     async def GetServerInfo(

@@ -12,11 +12,7 @@ from croupier.services.ledger.sealing import microseconds
 from croupier.services.rpc import names, views, wire
 from croupier.services.rpc.calls import caller
 from croupier.v1 import audit_pb2 as pb
-from croupier.v1 import events_pb2
 from croupier.v1.audit_pb2_grpc import AuditServiceServicer
-
-PAGE_BYTES_MAX = 2_000_000
-"""Pages are bounded in bytes, well below the 4 MiB that clients accept by default."""
 
 
 class AuditService(AuditServiceServicer):
@@ -52,13 +48,7 @@ class AuditService(AuditServiceServicer):
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         size = views.page_size(request.page_size)
         first = _not_negative(request.from_position, "from_position") or 1
-        page: list[events_pb2.Event] = []
-        page_bytes = 0
-        for event in ledger.events(first - 1, size):
-            page_bytes += event.ByteSize()
-            if page and page_bytes > PAGE_BYTES_MAX:
-                break
-            page.append(event)
+        page = views.bounded(ledger.events(first - 1, size))
         return pb.ListEventsResponse(
             events=page, next_position=first + len(page), head_position=ledger.head().position
         )

@@ -73,13 +73,14 @@ class Callers:
         """Return the caller whose bearer token this is, or refuse."""
         if self._by_hash is None:
             return LOCAL
-        scheme, _, token = (authorization or "").partition(" ")
+        scheme, _, token = (authorization or "").strip().partition(" ")
+        token = token.strip()
         if scheme.lower() != "bearer" or not token:
             raise Refused(
                 Reason.TOKEN_MISSING, "the call needs the metadata `authorization: Bearer TOKEN`"
             )
         # Looked up by hash: the time it takes says nothing about any token.
-        caller = self._by_hash.get(_hash(token.strip()))
+        caller = self._by_hash.get(_hash(token))
         if caller is None:
             raise Refused(Reason.TOKEN_UNKNOWN, "no caller has this token")
         return caller
@@ -101,20 +102,36 @@ def load(path: Path | None) -> Callers:
     by_hash: dict[str, Caller] = {}
     for entry in _entries(path):
         try:
-            caller = Caller(
-                check_id(entry["name"], "caller"),
-                frozenset(Role(role) for role in entry["roles"]),
-                frozenset(entry["ledgers"]) if "ledgers" in entry else None,
-            )
-            digest = bytes.fromhex(entry["sha256"]).hex()
+            digest, caller = _read(entry)
         except (KeyError, TypeError, ValueError, Refused) as error:
-            msg = f"{path}: an entry is not a name, roles and sha256: {error}"
+            msg = f"{path}: an entry is not a name, roles, sha256 and maybe ledgers: {error}"
             raise TokenFileError(msg) from error
         if digest in by_hash:
             msg = f"{path}: two entries have the same token"
             raise TokenFileError(msg)
         by_hash[digest] = caller
     return Callers(by_hash)
+
+
+def _read(entry: dict[str, Any]) -> tuple[str, Caller]:
+    """Return an entry's hash and caller. What is misspelt here would widen what a caller may do."""
+    if unknown := entry.keys() - {"name", "roles", "sha256", "ledgers"}:
+        msg = f"unknown {', '.join(sorted(unknown))}"
+        raise ValueError(msg)
+    roles, ledgers = entry["roles"], entry.get("ledgers", [])
+    if not isinstance(roles, list) or not isinstance(ledgers, list):
+        msg = "roles and ledgers are lists"
+        raise TypeError(msg)
+    caller = Caller(
+        check_id(entry["name"], "caller"),
+        frozenset(Role(role) for role in roles),
+        frozenset(check_id(one, "ledger") for one in ledgers) if "ledgers" in entry else None,
+    )
+    digest = bytes.fromhex(entry["sha256"])
+    if len(digest) != sha256().digest_size:
+        msg = f"a sha256 has {sha256().digest_size} bytes, not {len(digest)}"
+        raise ValueError(msg)
+    return digest.hex(), caller
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
@@ -138,10 +155,12 @@ def new_token(path: Path, name: str, roles: list[Role], ledgers: list[str] | Non
 
     Raises:
         TokenFileError: the file exists and is no token file.
-        Refused: the name cannot be a caller's.
+        Refused: the name cannot be a caller's, or a ledger's not a ledger's.
 
     """
     check_id(name, "caller")
+    for ledger in ledgers or ():
+        check_id(ledger, "ledger")
     entries = _entries(path) if path.exists() else []
     token = secrets.token_urlsafe(32)
     entry: dict[str, Any] = {"name": name, "roles": sorted(roles), "sha256": _hash(token)}

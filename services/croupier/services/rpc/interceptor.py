@@ -92,6 +92,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
                     Reason.MESSAGE_TOO_LARGE,
                     f"a message has up to {self._message_bytes_max} bytes, not {len(message)}",
                     most=self._message_bytes_max,
+                    size=len(message),
                 )
             try:
                 return decode(message)

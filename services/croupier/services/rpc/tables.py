@@ -37,10 +37,13 @@ class TableService(TableServiceServicer):
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         size = views.page_size(request.page_size)
-        tables = ledger.tables(views.after_page(request.page_token), size + 1)
+        (after,) = views.after_page("tables", request.page_token)
+        tables = ledger.tables(after, size + 1)
+        page = views.bounded(views.table_to_wire(ledger_id, table) for table in tables[:size])
+        more = len(tables) > len(page)
         return pb.ListTablesResponse(
-            tables=[views.table_to_wire(ledger_id, table) for table in tables[:size]],
-            next_page_token=views.page_token(tables[size - 1].id) if len(tables) > size else "",
+            tables=page,
+            next_page_token=views.page_token("tables", tables[len(page) - 1].id) if more else "",
         )
 
     async def CloseTable(

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterable
+from typing import TypeVar
+
+from google.protobuf.message import Message
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import GAMES
@@ -18,6 +22,10 @@ from croupier.v1 import accounts_pb2, admin_pb2, receipts_pb2, tables_pb2
 
 PAGE_DEFAULT = 100
 PAGE_MAX = 1000
+PAGE_BYTES_MAX = 2_000_000
+"""Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
+
+M = TypeVar("M", bound=Message)
 
 
 def receipt_to_wire(receipt: Receipt, durability: str) -> receipts_pb2.Receipt:
@@ -116,6 +124,18 @@ def games_to_wire() -> list[admin_pb2.Game]:
     ]
 
 
+def bounded(page: Iterable[M]) -> list[M]:
+    """Return as many messages of a page as `PAGE_BYTES_MAX` allows, but at least one."""
+    kept: list[M] = []
+    page_bytes = 0
+    for message in page:
+        page_bytes += message.ByteSize()
+        if kept and page_bytes > PAGE_BYTES_MAX:
+            break
+        kept.append(message)
+    return kept
+
+
 def page_size(asked: int) -> int:
     """Return how many items a page has, or refuse."""
     if asked < 0 or asked > PAGE_MAX:
@@ -125,17 +145,27 @@ def page_size(asked: int) -> int:
     return asked or PAGE_DEFAULT
 
 
-def page_token(last: str) -> str:
-    """Return the token of the page after the item called `last`."""
-    return base64.urlsafe_b64encode(last.encode()).decode()
+def page_token(collection: str, *last: str) -> str:
+    """Return the token of the page after the item of a collection that is called `last`."""
+    return base64.urlsafe_b64encode(" ".join((collection, *last)).encode()).decode()
 
 
-def after_page(token: str) -> str:
-    """Return the item after which a page begins, or refuse a token that is not ours."""
+def after_page(collection: str, token: str, parts: int = 1) -> list[str]:
+    """Return the item after which a page begins, or refuse a token that is not ours.
+
+    An item's name has so many parts; all are empty where the first page is asked for.
+    """
+    if not token:
+        return [""] * parts
     try:
-        after = base64.b64decode(token.encode(), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, UnicodeError) as error:
+        text = base64.b64decode(token.encode(), altchars=b"-_", validate=True).decode()
+    except (binascii.Error, UnicodeError):
+        text = ""
+    found, *last = text.split(" ")
+    if found != collection or len(last) != parts or not text.isprintable():
         raise Refused(
-            Reason.INVALID_PAGE_TOKEN, "the page token is none of this service", field="page_token"
-        ) from error
-    return after
+            Reason.INVALID_PAGE_TOKEN,
+            "the page token is none of this list's",
+            field="page_token",
+        )
+    return last

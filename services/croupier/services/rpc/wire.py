@@ -16,6 +16,7 @@ from croupier.domain import commands
 from croupier.domain.dice import Dice, Source
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.events import Value
+from croupier.domain.money import check_currency
 from croupier.domain.names import check_id
 from croupier.services.ledger import requests
 from croupier.services.ledger.sealing import microseconds
@@ -79,8 +80,10 @@ def close_table_from_wire(message: tables_pb2.CloseTableRequest) -> tuple[str, r
 def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
     """Return the ledger and the request to play; dice to be drawn are drawn here, once."""
     ledger, table = names.parse_table(message.table, "table")
-    if message.round < 1:
+    if not message.round:
         raise Refused(Reason.MISSING_FIELD, "round is required, from 1", field="round")
+    if message.round < 0:
+        raise Refused(Reason.INVALID_POSITION, "rounds are numbered from 1", field="round")
     player = _id(message.player, "player", "player")
     command = requests.Play(table, message.round, _command(message, player, draw))
     return ledger, _request(message, message, command)
@@ -98,6 +101,11 @@ def withdraw_from_wire(message: accounts_pb2.WithdrawRequest) -> tuple[str, requ
     ledger, account = names.parse_account(message.account, "account")
     command = requests.Withdraw(account, _required(message.currency, "currency"), message.amount)
     return ledger, _request(message, message, command)
+
+
+def currency_from_wire(message: accounts_pb2.GetAccountRequest) -> str:
+    """Return the currency that a balance is asked for in, or refuse."""
+    return check_currency(_required(message.currency, "currency"))
 
 
 def time_from_wire(message: Message, field: str) -> int | None:
