@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 
 import grpc
+
 from tests.support.api import Api
 from tests.support.processes import ServerProcess
 
@@ -54,7 +56,7 @@ async def _check(heavy, light, receipts, light_receipts):
         assert by_id[receipt.events[0].request_id] == receipt.events[0]
     # Each waited for a few turns of the other at most, not for its load to end.
     positions = [receipt.position for receipt in light_receipts]
-    gaps = [after - before for before, after in zip(positions, positions[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(positions)]
     assert max(gaps) < len(receipts) / 2
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.ledgers import PLAYERS, House
 
 from croupier.domain import commands
 from croupier.domain.dice import Source
@@ -19,6 +18,7 @@ from croupier.services.audit.replay import Replay
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.requests import CloseTable, Deposit, OpenTable, Play, Withdraw
 from croupier.services.store.mapper import posting_from_wire
+from tests.support.ledgers import PLAYERS, House
 
 SOURCE = Source("dealer", "kim")
 DIE = st.integers(1, 6)
@@ -40,11 +40,13 @@ GAME = st.one_of(
 )
 PLAY = st.builds(Play, st.sampled_from(("t1", "t2", "t3")), st.integers(0, 4), GAME)
 OTHER = st.builds(CloseTable, st.sampled_from(("t1", "t2", "t3")))
-# "play on" asks for what the table waits for, so that rounds get somewhere.
+# Asks for what the table waits for, with these dice if it is a throw: so rounds get somewhere.
+PLAY_ON = st.tuples(st.sampled_from(("t1", "t2")), DIE, DIE, DIE)
 STEPS = st.lists(
-    st.one_of(MONEY, PLAY, OTHER, st.tuples(st.sampled_from(("t1", "t2")), DIE, DIE, DIE)),
+    st.one_of(MONEY, PLAY, PLAY_ON, PLAY_ON, PLAY_ON, PLAY_ON, PLAY_ON),
+    min_size=25,
     max_size=60,
-)
+).flatmap(lambda steps: st.lists(OTHER, max_size=2).map(lambda closing: steps + closing))
 
 
 def run(scenario):

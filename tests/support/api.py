@@ -133,9 +133,7 @@ def new_id() -> str:
 
 def thrown(*dice: int) -> play_pb2.Roll:
     """Return a roll that brings its dice, read by a dealer."""
-    return play_pb2.Roll(
-        dice=play_pb2.Dice(values=dice, source={"kind": "dealer", "id": "kim"})
-    )
+    return play_pb2.Roll(dice=play_pb2.Dice(values=dice, source={"kind": "dealer", "id": "kim"}))
 
 
 def details(error: grpc.aio.AioRpcError) -> dict[str, object]:

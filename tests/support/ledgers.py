@@ -80,9 +80,7 @@ class House:
         return await self.ledger.submit(self.request(command, request_id, **conditions))
 
     async def deposit(self, player, amount, request_id=None, **conditions):
-        return await self.ask(
-            Deposit(f"player:{player}", "EUR", amount), request_id, **conditions
-        )
+        return await self.ask(Deposit(f"player:{player}", "EUR", amount), request_id, **conditions)
 
     async def open_table(self, table="t1", **options):
         command = OpenTable(table, "ceelo_bank", options, PLAYERS, "EUR", PLAYERS[0])

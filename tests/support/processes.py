@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Self
 
 COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
 START_TIMEOUT_S = 30
@@ -64,7 +65,7 @@ class ServerProcess:
         assert self._process.stdout is not None
         self._process.stdout.close()
 
-    def __enter__(self) -> ServerProcess:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:

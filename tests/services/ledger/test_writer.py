@@ -6,7 +6,6 @@ import asyncio
 
 import pytest
 from eventsourcing.persistence import OperationalError
-from tests.support.ledgers import LEDGER, Clock, House
 
 from croupier.domain.commands import Decline, Fade, PostBank, Roll
 from croupier.domain.dice import Source
@@ -14,6 +13,7 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.requests import CloseTable, CreateLedger, Deposit, Withdraw
 from croupier.services.ledger.writer import Limits
 from croupier.services.store.store import Head, HeadMovedError
+from tests.support.ledgers import LEDGER, Clock, House
 
 SECOND_US = 1_000_000
 
@@ -158,9 +158,7 @@ async def test_a_retry_ignores_conditions_that_held_when_it_was_accepted(house):
     soon = house.clock.now_us + SECOND_US
     original = await house.deposit("anna", 5, "once", not_after_us=soon, expected_version=0)
     house.clock.now_us += 10 * SECOND_US
-    assert await house.deposit(
-        "anna", 5, "once", not_after_us=soon, expected_version=0
-    ) == original
+    assert await house.deposit("anna", 5, "once", not_after_us=soon, expected_version=0) == original
     await refused(house.deposit("anna", 5, "late", not_after_us=soon), Reason.REQUEST_EXPIRED)
 
 
@@ -179,17 +177,13 @@ async def test_a_refused_request_id_may_be_used_again(house):
 
 async def test_a_stale_version_is_refused_with_the_current_one(house):
     await house.deposit("anna", 5)
-    refusal = await refused(
-        house.deposit("anna", 5, expected_version=0), Reason.VERSION_MISMATCH
-    )
+    refusal = await refused(house.deposit("anna", 5, expected_version=0), Reason.VERSION_MISMATCH)
     assert refusal.metadata["version"] == "1"
 
 
 async def test_a_command_whose_deadline_passed_is_not_decided(house):
     before = house.books()
-    await refused(
-        house.deposit("anna", 5, deadline_us=house.clock.now_us), Reason.DEADLINE_PASSED
-    )
+    await refused(house.deposit("anna", 5, deadline_us=house.clock.now_us), Reason.DEADLINE_PASSED)
     assert house.books() == before
 
 
@@ -256,7 +250,7 @@ async def test_escrow_that_differs_from_the_state_is_never_recorded(house, monke
     assert house.books() == before
 
 
-# --- when the engine fails -------------------------------------------------------------------------
+# --- when the engine fails -----------------------------------------------------------
 
 
 async def test_a_commit_that_failed_is_not_recorded_and_can_be_asked_again(faulty):
@@ -313,7 +307,7 @@ async def test_a_head_that_went_back_while_nobody_knew_fences_the_ledger(faulty)
     await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
 
 
-# --- several processes -----------------------------------------------------------------------------
+# --- several processes ---------------------------------------------------------------
 
 
 async def test_a_withdrawal_through_one_follows_a_deposit_through_the_other(tmp_path):

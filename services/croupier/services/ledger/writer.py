@@ -9,6 +9,7 @@ only the wait for a lock that another process holds goes to a thread.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,6 +59,12 @@ class Limits:
     """Tables kept in memory."""
 
 
+GATHER_S = 0.002
+"""The longest that a turn waits for a crowd to come together, seconds."""
+
+CROWD_TRIAL = 16
+"""Every so many turns a crowd is given the chance to be found larger."""
+
 Waiting = tuple[Request, "asyncio.Future[Receipt]"]
 
 
@@ -85,6 +92,9 @@ class Writer:
         self._fresh = False
         self._known = Head()
         self.committed = Committed(store, limits.live_tables)
+        self._expected = 1
+        self._turns = 0
+        self._gathered: asyncio.Event = asyncio.Event()
         self.fenced = ""
 
     # --- asking ----------------------------------------------------------------------------------
@@ -107,6 +117,8 @@ class Writer:
         answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._queue.append((request, answer))
         self._observer.queue_changed(self._ledger, len(self._queue))
+        if len(self._queue) >= self._expected:
+            self._gathered.set()
         if self._running is None:
             self._running = asyncio.create_task(self._run())
         return await answer
@@ -138,11 +150,28 @@ class Writer:
     async def _run(self) -> None:
         try:
             while self._queue:
+                await self._gather()
                 await self._turn()
                 # One turn of this ledger, then whatever else the loop has to do.
                 await asyncio.sleep(0)
         finally:
             self._running = None
+
+    async def _gather(self) -> None:
+        """Wait a moment for as many as the last turn answered: under load they come again.
+
+        Who is alone, or a crowd that is complete, waits for nothing.
+        """
+        if len(self._queue) < self._expected:
+            self._gathered.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(GATHER_S):
+                    await self._gathered.wait()
+
+    def _crowd(self, size: int) -> int:
+        """Return how many to wait for after a turn of `size`: now and then a larger crowd."""
+        self._turns += 1
+        return 2 * size if size > 1 and self._turns % CROWD_TRIAL == 0 else size
 
     async def _turn(self) -> None:
         try:
@@ -153,6 +182,7 @@ class Writer:
             return
         try:
             batch = self._drain()
+            self._expected = self._crowd(len(batch))
             answers = self._record(batch) if batch else []
         finally:
             self._store.unlock()
