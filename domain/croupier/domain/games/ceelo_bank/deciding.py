@@ -37,7 +37,7 @@ from croupier.domain.games.ceelo_bank.state import (
 )
 from croupier.domain.games.ceelo_bank.verdicts import banker_verdict, player_verdict
 from croupier.domain.games.ceelo_throws import MEANINGLESS, read
-from croupier.domain.money import AMOUNT_MAX, check_amount
+from croupier.domain.money import check_amount
 
 DICE = 3
 
@@ -58,16 +58,23 @@ def decide(state: State, command: Command) -> tuple[Fact, ...]:
             return (_choose(state, command),)
         case ResignBank():
             return (_resign(state, command),)
+        case _:
+            raise _refuse(
+                Reason.COMMAND_NOT_IN_GAME,
+                f"banked cee-lo knows no {type(command).__name__}",
+                "command_not_in_game",
+                command=type(command).__name__,
+            )
 
 
 def _refuse(reason: Reason, message: str, rule: str, **metadata: str) -> Refused:
-    return Refused(reason, message, field=None, rule=rule, **metadata)
+    return Refused(reason, message, rule=rule, **metadata)
 
 
 def _check_phase(state: State, phase: str, rule: str) -> None:
     if state.phase != phase:
         message = f"the table is in {state.phase}, not in {phase}"
-        raise _refuse(Reason.WRONG_PHASE, message, rule, phase=state.phase)
+        raise _refuse(Reason.WRONG_PHASE, message, rule, phase=state.phase, needed=phase)
 
 
 def _check_banker(state: State, player: str, rule: str) -> None:
@@ -75,18 +82,27 @@ def _check_banker(state: State, player: str, rule: str) -> None:
         raise _refuse(Reason.NOT_YOUR_TURN, f"{state.banker} banks", rule, to_act=state.banker)
 
 
+def _check_amount(amount: int, field: str, rule: str, *, least: int = 1) -> None:
+    """Refuse what can be no amount of minor units, naming the request's field and the rule."""
+    try:
+        check_amount(amount, least=least)
+    except Refused as refusal:
+        raise Refused(
+            refusal.reason, refusal.message, field=field, **{**refusal.metadata, "rule": rule}
+        ) from None
+
+
 def _post_bank(state: State, command: PostBank) -> BankPosted:
     _check_phase(state, BANK_OPEN, "bank_is_posted_once")
     _check_banker(state, command.player, "only_the_banker_posts")
-    try:
-        check_amount(command.amount, least=0 if state.bank else 1)
-        bank = check_amount(state.bank + command.amount)
-        reserve = state.terms.bank_reserve(bank)
-        check_amount(bank + reserve)
-    except Refused as refusal:
-        raise refusal.at("post_bank.amount") from None
+    field, carried = "post_bank.amount", state.bank
+    least_rule = "bank_may_not_be_drawn_down" if carried else "bank_is_at_least_one"
+    _check_amount(command.amount, field, least_rule, least=0 if carried else 1)
+    bank = carried + command.amount
+    reserve = state.terms.bank_reserve(bank)
+    _check_amount(bank + reserve, field, "bank_and_reserve_are_an_amount")
     return BankPosted(
-        player=command.player, bank=bank, carried=state.bank, added=command.amount, reserve=reserve
+        player=command.player, bank=bank, carried=carried, added=command.amount, reserve=reserve
     )
 
 
@@ -111,50 +127,58 @@ def _check_offered(state: State, player: str) -> None:
 
 def _fade(state: State, command: Fade) -> Faded:
     _check_offered(state, command.player)
-    try:
-        check_amount(command.stake)
-    except Refused as refusal:
-        raise refusal.at("fade.stake") from None
+    _check_amount(command.stake, "fade.stake", "fade_is_at_least_one")
     if command.stake > state.uncovered:
         raise Refused(
             Reason.STAKE_ABOVE_LIMIT,
             f"{state.uncovered} of the bank is uncovered, {command.stake} is more",
             field="fade.stake",
-            rule="fade_is_limited_by_what_is_uncovered",
+            rule="over_fade",
             limit=state.uncovered,
         )
     reserve = state.terms.fade_reserve(command.stake)
-    if command.stake + reserve > AMOUNT_MAX:
-        raise Refused(
-            Reason.AMOUNT_OUT_OF_RANGE,
-            f"a fade of {command.stake} needs {command.stake + reserve} in escrow",
-            field="fade.stake",
-            amount=command.stake + reserve,
-            most=AMOUNT_MAX,
-        )
+    _check_amount(command.stake + reserve, "fade.stake", "fade_and_reserve_are_an_amount")
     return Faded(player=command.player, stake=command.stake, reserve=reserve)
 
 
 def _roll(state: State, command: Roll) -> tuple[Fact, ...]:
     dice = check_dice(command.dice, DICE)
+    _check_thrower(state, command.player)
     reading = read(dice)
     rolled = Rolled(player=command.player, dice=dice, source=command.source, reading=reading)
     if state.phase == BANKER_THROWS:
-        _check_banker(state, command.player, "the_banker_throws_first")
         return (rolled, *_banker_decides(state, reading))
-    _check_phase(state, PLAYER_THROWS, "players_do_not_throw")
     bet = state.next_bet
-    if bet is None or bet.player != command.player:
-        thrower = bet.player if bet else ""
-        raise _refuse(
-            Reason.NOT_YOUR_TURN,
-            f"{thrower} throws; faders throw in order, each until a throw decides",
-            "only_the_fader_in_turn_throws",
-            to_act=thrower,
-        )
-    if reading == MEANINGLESS:
+    if bet is None or reading == MEANINGLESS:
         return (rolled,)
     return (rolled, _decided(bet, *player_verdict(state.terms, state.point, reading)))
+
+
+def _check_thrower(state: State, player: str) -> None:
+    """Refuse a throw by anybody but the one whose turn it is to throw."""
+    if state.phase == BANKER_THROWS:
+        _check_banker(state, player, "the_banker_throws_first")
+        return
+    if player != state.banker:
+        _check_phase(state, PLAYER_THROWS, "players_do_not_throw")
+    else:
+        early = {BANK_OPEN: "bank_not_posted", FADING: "fading_is_not_closed"}
+        _check_phase(state, PLAYER_THROWS, early.get(state.phase, "the_banker_has_to_choose"))
+    bet = state.next_bet
+    thrower = bet.player if bet else ""
+    if player == thrower:
+        return
+    waiting = any(one.player == player and not one.result for one in state.bets)
+    if player == state.banker:
+        rule = "the_banker_has_his_point"
+    else:
+        rule = "faders_throw_in_order" if waiting else "players_do_not_throw"
+    raise _refuse(
+        Reason.NOT_YOUR_TURN,
+        f"{thrower} throws; faders throw in order, each until a throw decides",
+        rule,
+        to_act=thrower,
+    )
 
 
 def _banker_decides(state: State, reading: str) -> tuple[BetDecided, ...]:

@@ -70,6 +70,8 @@ def fold(state: State, fact: Fact) -> State:
             return _bank_decided(state, fact)
         case BankerChosen():
             return _banker_chosen(state, fact)
+        case _:
+            return state
 
 
 def _posted(state: State, fact: BankPosted) -> State:
@@ -78,6 +80,7 @@ def _posted(state: State, fact: BankPosted) -> State:
         phase=FADING,
         round_open=True,
         bank=fact.bank,
+        carried=fact.carried,
         reserve=fact.reserve,
         faded=0,
         offered=0,
@@ -161,7 +164,7 @@ def _paid(state: State, fact: PaidOut) -> State:
 def _given_back(state: State, fact: PaidOut) -> State:
     """The table returned one whole holding: it closes, or the round is void."""
     if fact.player == state.banker and fact.returned == state.bank:
-        return replace(state, bank=0)
+        return replace(state, bank=0, carried=0)
     if fact.player == state.banker and fact.returned == state.reserve:
         return replace(state, reserve=0)
     bets = tuple(
@@ -183,8 +186,10 @@ def _bank_decided(state: State, fact: BankDecided) -> State:
         round_open=bool(due),
         banker=fact.next_banker or state.banker,
         bank=fact.carried,
+        carried=fact.carried,
         reserve=0,
         faded=0,
+        point=0,
         last_rule=fact.rule,
         due=due,
     )
@@ -196,6 +201,7 @@ def _banker_chosen(state: State, fact: BankerChosen) -> State:
         phase=BANK_OPEN,
         banker=fact.banker,
         bank=0,
+        carried=0,
         last_rule=fact.rule,
         due=_claims(fact.previous, (BANK_LEFT, state.bank)),
     )

@@ -92,6 +92,7 @@ class CeeloBank:
             details={
                 "banker": state.banker,
                 "bank": state.bank,
+                "carried": state.carried,
                 "reserve": state.reserve,
                 "faded": state.faded,
                 "uncovered": state.uncovered,

@@ -20,21 +20,21 @@ from croupier.domain.settlement import LOST, PUSHED, WON, Claim, Outcome, settle
 
 @dataclass(frozen=True, slots=True)
 class BankerEdge:
-    """Chances of one unit faded, and what the banker gains on it on average."""
+    """A fader's chances, and what the banker gains on average for each unit faded."""
 
-    wins: Fraction
-    loses: Fraction
-    pushes: Fraction
+    win: Fraction
+    lose: Fraction
+    push: Fraction
     advantage: Fraction
 
     @property
     def advantage_not_pushed(self) -> Fraction:
         """Return the banker's advantage per unit that was not pushed."""
-        return self.advantage / (1 - self.pushes)
+        return self.advantage / (1 - self.push)
 
 
 def edge(options: Mapping[str, Value]) -> BankerEdge:
-    """Return the exact odds of a bet under resolved options."""
+    """Return the exact odds of a bet under resolved options, each win paid in full."""
     terms = Terms.of(options)
     readings = Counter(read(dice) for dice in DECISIVE)
     total = len(DECISIVE) ** 2
@@ -49,9 +49,9 @@ def edge(options: Mapping[str, Value]) -> BankerEdge:
             rule = rule_of(result, player, by_banker=automatic is not None)
             gained += ways * _banker_gain(terms, result, line, rule)
     return BankerEdge(
-        wins=Fraction(chances[WON], total),
-        loses=Fraction(chances[LOST], total),
-        pushes=Fraction(chances[PUSHED], total),
+        win=Fraction(chances[WON], total),
+        lose=Fraction(chances[LOST], total),
+        push=Fraction(chances[PUSHED], total),
         advantage=Fraction(gained, total),
     )
 

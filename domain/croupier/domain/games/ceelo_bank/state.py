@@ -40,7 +40,8 @@ class State:
     """Amounts are minor units. `due` is owed to a banker, whatever the bets do.
 
     `bank` is the money bets are paid from: carried between rounds, posted at the beginning of one,
-    filled by losing stakes at its end. `reserve` is the banker's escrow beyond it.
+    filled by losing stakes at its end; `carried` is how much of it stood from the round before.
+    `reserve` is the banker's escrow beyond it.
     """
 
     terms: Terms
@@ -49,6 +50,7 @@ class State:
     phase: str = BANK_OPEN
     round_open: bool = False
     bank: int = 0
+    carried: int = 0
     reserve: int = 0
     faded: int = 0
     offered: int = 0

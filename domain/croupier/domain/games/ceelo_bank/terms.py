@@ -90,6 +90,17 @@ LINE_TRIPLES = "triples"
 LINE_111 = "one_one_one"
 LINE_123 = "one_two_three"
 
+SPECIAL_LINES = {
+    FOUR_FIVE_SIX: LINE_456,
+    ONE_TWO_THREE: LINE_123,
+    TRIPLES[0]: LINE_111,
+    **dict.fromkeys(TRIPLES[1:], LINE_TRIPLES),
+}
+"""The line of each reading that may pay more than even money; all others pay even money."""
+
+BANKER_SPECIALS = (FOUR_FIVE_SIX, *TRIPLES)
+"""The banker's automatic wins that are multiplied, where his are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -132,25 +143,31 @@ class Terms:
 
     @property
     def paytable(self) -> Paytable:
-        """Return what each line pays; without multiplied payouts there is only even money."""
-        lines = {LINE_EVEN: Odds(1)}
-        if self.multiplied:
-            lines[LINE_456] = Odds(self.factor_456)
-            lines[LINE_TRIPLES] = Odds(self.factor_triples)
-            lines[LINE_111] = Odds(self.factor_111)
-            if self.reversed and self.reversed_inherits:
-                lines[LINE_123] = Odds(self.factor_456)
-        return Paytable(lines)
+        """Return what each line that can win pays; unless multiplied, only even money."""
+        factors = {
+            LINE_456: self.factor_456,
+            LINE_123: self.factor_456,
+            LINE_TRIPLES: self.factor_triples,
+            LINE_111: self.factor_111,
+        }
+        wins = [*self._player_specials, *(BANKER_SPECIALS if self.both_sides else ())]
+        special = {SPECIAL_LINES[reading] for reading in wins} if self.multiplied else set()
+        lines = {line: Odds(factor) for line, factor in factors.items() if line in special}
+        return Paytable({LINE_EVEN: Odds(1), **lines})
 
     @property
     def player_win(self) -> str:
         """Return the straight that wins for a player: 4-5-6, under reversed rolls 1-2-3."""
         return ONE_TWO_THREE if self.reversed else FOUR_FIVE_SIX
 
+    @property
+    def _player_specials(self) -> tuple[str, ...]:
+        """Return the readings that win more for a player: exactly those that are hot."""
+        return tuple(reading for reading in SPECIAL_LINES if self.is_hot(reading))
+
     def line(self, reading: str) -> str:
         """Return the paytable's line under which a winning reading is paid."""
-        special = {FOUR_FIVE_SIX: LINE_456, ONE_TWO_THREE: LINE_123, TRIPLES[0]: LINE_111}
-        line = special.get(reading, LINE_TRIPLES if reading in TRIPLES else LINE_EVEN)
+        line = SPECIAL_LINES.get(reading, LINE_EVEN)
         return line if line in self.paytable.lines else LINE_EVEN
 
     def is_hot(self, reading: str) -> bool:
@@ -162,16 +179,16 @@ class Terms:
     @property
     def banker_factor(self) -> int:
         """Return the largest factor that a throw can require of the banker."""
-        wins = [self.player_win] if self.triples_lose else [self.player_win, *TRIPLES]
-        return max(self.paytable.odds(self.line(reading)).profit for reading in wins)
+        return self._largest(self._player_specials)
 
     @property
     def fader_factor(self) -> int:
         """Return the largest factor that a throw of the banker can require of a fader."""
-        if not self.both_sides:
-            return 1
-        wins = (FOUR_FIVE_SIX, *TRIPLES)
-        return max(self.paytable.odds(self.line(reading)).profit for reading in wins)
+        return self._largest(BANKER_SPECIALS) if self.both_sides else 1
+
+    def _largest(self, readings: tuple[str, ...]) -> int:
+        odds = self.paytable.odds
+        return max((odds(self.line(reading)).profit for reading in readings), default=1)
 
     def bank_reserve(self, bank: int) -> int:
         """Return what the banker escrows beyond a bank, minor units (none where he is capped)."""
