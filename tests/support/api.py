@@ -138,18 +138,13 @@ def thrown(*dice: int) -> play_pb2.Roll:
 
 def details(error: grpc.aio.AioRpcError) -> dict[str, object]:
     """Return the details of a refusal by the name of their message."""
-    found = {
-        name: message
-        for name, message in (
-            (kind.DESCRIPTOR.name, kind)
-            for kind in (
-                error_details_pb2.ErrorInfo,
-                error_details_pb2.BadRequest,
-                error_details_pb2.PreconditionFailure,
-                error_details_pb2.RetryInfo,
-            )
-        )
-    }
+    kinds = (
+        error_details_pb2.ErrorInfo,
+        error_details_pb2.BadRequest,
+        error_details_pb2.PreconditionFailure,
+        error_details_pb2.RetryInfo,
+    )
+    found = {kind.DESCRIPTOR.name: kind for kind in kinds}
     packed = dict(error.trailing_metadata())["grpc-status-details-bin"]
     unpacked = {}
     for detail in status_pb2.Status.FromString(packed).details:

@@ -1,0 +1,132 @@
+"""A session that makes every kind of event, with fixed ids, dice and times.
+
+`python tests/golden/scenario.py` writes the golden log anew. The log is a promise: what is stored
+is read for ever. A change to it is named in CHANGELOG.md with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1]))
+
+from croupier.domain import commands  # noqa: E402
+from croupier.domain.dice import Source  # noqa: E402
+from croupier.services.ledger.requests import (  # noqa: E402
+    CloseTable,
+    CreateLedger,
+    Deposit,
+    OpenTable,
+    Play,
+    Withdraw,
+)
+from croupier.v1 import events_pb2  # noqa: E402
+from tests.support.ledgers import LEDGER, Clock, House  # noqa: E402  # the path above comes first
+
+LOG = HERE / "log.jsonl"
+BOOKS = HERE / "books.json"
+SEATS = ("anna", "bert", "cleo")
+DEALER = Source("dealer", "kim")
+STEP_US = 1_500_000
+
+
+def roll(player, *dice):
+    return commands.Roll(player, dice, DEALER)
+
+
+def plays():
+    """Yield (table, round, command): each result of a bet, each way the bank goes on."""
+    post, fade, decline = commands.PostBank, commands.Fade, commands.Decline
+    yield from (("t1", 1, c) for c in (post("anna", 9000), fade("bert", 3000)))
+    yield from (("t1", 1, c) for c in (decline("cleo"), roll("anna", 1, 2, 4)))
+    yield from (("t1", 1, c) for c in (roll("anna", 2, 2, 3), roll("bert", 1, 1, 2)))
+    yield from (("t1", 2, c) for c in (post("anna", 500), decline("bert"), fade("cleo", 6500)))
+    yield from (("t1", 2, c) for c in (roll("anna", 6, 4, 4),))
+    yield ("t1", 3, commands.ResignBank("anna"))
+    # Multiplied for both sides: winnings, top-ups and reserves that return.
+    yield from (("t2", 1, c) for c in (post("anna", 1000), fade("bert", 400), fade("cleo", 600)))
+    yield from (("t2", 1, c) for c in (roll("anna", 4, 4, 3), roll("bert", 1, 1, 1)))
+    yield from (("t2", 1, c) for c in (roll("cleo", 5, 5, 3),))
+    yield from (("t2", 2, c) for c in (post("bert", 200), fade("cleo", 100), fade("anna", 100)))
+    yield from (("t2", 2, c) for c in (roll("bert", 4, 5, 6),))
+    # The German choice after an automatic loss.
+    yield from (("t3", 1, c) for c in (post("anna", 500), fade("bert", 200), fade("cleo", 300)))
+    yield from (("t3", 1, c) for c in (roll("anna", 1, 2, 3),))
+    yield ("t3", 2, commands.PassBank("anna"))
+
+
+def session():
+    """Yield every command of the session."""
+    yield CreateLedger(LEDGER)
+    for player in SEATS:
+        yield Deposit(f"player:{player}", "EUR", 50_000)
+    yield Deposit("house", "SEK", 77)
+    both = {"payout": "multiplied", "payout_applies_to": "both_sides"}
+    for table, options in (("t1", {}), ("t2", both), ("t3", {"preset": "german"})):
+        yield OpenTable(table, "ceelo_bank", options, SEATS, "EUR", "anna")
+    for table, round_number, command in plays():
+        yield Play(table, round_number, command)
+    yield CloseTable("t2")
+    yield Withdraw("player:cleo", "EUR", 1234)
+
+
+async def record(folder):
+    """Play the session into a folder and return its log and its books."""
+    clock = Clock()
+    house = House(Path(folder), clock=clock)
+    for number, command in enumerate(session(), 1):
+        clock.now_us += STEP_US
+        request = house.request(
+            command, f"golden-{number}", actor="kim", correlation_id="shift-7", occurred_us=number
+        )
+        if isinstance(command, CreateLedger):
+            await house.ledgers.create(LEDGER, request)
+        else:
+            await house.ledger.submit(request)
+    log = house.log()
+    books = books_of(house.ledger)
+    house.close()
+    return log, books
+
+
+def books_of(ledger):
+    """Return what a log says in the end, as plain data."""
+    return {
+        "position": ledger.head().position,
+        "root": ledger.head().frontier.root.hex(),
+        "balances": {f"{a} {c}": balance for (a, c), balance in sorted(ledger.balances().items())},
+        "tables": {
+            table.id: {
+                "version": table.version,
+                "round": table.round,
+                "closed": table.closed,
+                "phase": table.view.phase,
+                "to_act": list(table.view.to_act),
+                "at_risk": table.at_risk,
+                "details": dict(table.view.details),
+            }
+            for table in ledger.tables("", 100)
+        },
+    }
+
+
+def main():
+    """Write the golden files."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, books = asyncio.run(record(folder))
+    with LOG.open("w") as lines:
+        for state in log:
+            kind = events_pb2.Event.FromString(state).type
+            row = {"type": kind, "state": base64.b64encode(state).decode()}
+            lines.write(json.dumps(row) + "\n")
+    BOOKS.write_text(json.dumps(books, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
