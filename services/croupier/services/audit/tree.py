@@ -33,7 +33,7 @@ class Frontier:
 
     def __post_init__(self) -> None:
         """The number of subtrees is given by the size; anything else is corrupt."""
-        if len(self.hashes) != self.size.bit_count():
+        if self.size < 0 or len(self.hashes) != self.size.bit_count():
             msg = f"a tree of {self.size} leaves has not {len(self.hashes)} complete subtrees"
             raise ValueError(msg)
 
@@ -62,6 +62,14 @@ class Frontier:
 
     @classmethod
     def from_bytes(cls, size: int, joined: bytes) -> Frontier:
-        """Return the frontier kept as `joined` for a tree of `size` leaves."""
+        """Return the frontier kept as `joined` for a tree of `size` leaves.
+
+        Raises:
+            ValueError: these bytes are not the hashes of such a tree's complete subtrees.
+
+        """
+        if len(joined) % HASH_SIZE:
+            msg = f"{len(joined)} bytes are no whole number of hashes"
+            raise ValueError(msg)
         cuts = range(0, len(joined), HASH_SIZE)
         return cls(size, tuple(joined[cut : cut + HASH_SIZE] for cut in cuts))

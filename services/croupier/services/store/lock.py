@@ -18,7 +18,11 @@ class FileLock:
     def __init__(self, beside: Path) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         self._turnstile = os.open(beside.with_name(beside.name + ".next"), flags, 0o600)
-        self._lock = os.open(beside.with_name(beside.name + ".lock"), flags, 0o600)
+        try:
+            self._lock = os.open(beside.with_name(beside.name + ".lock"), flags, 0o600)
+        except OSError:
+            os.close(self._turnstile)
+            raise
 
     def try_acquire(self) -> bool:
         """Take the lock if nobody has it or waits for it; return whether it was taken."""

@@ -7,26 +7,24 @@ only grow: triggers refuse to change or remove a record and to put another in it
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from eventsourcing import sqlite as library
 from eventsourcing.persistence import (
-    DatabaseError,
+    DataError,
     IntegrityError,
-    InterfaceError,
     Notification,
-    OperationalError,
-    PersistenceError,
     ProgrammingError,
     StoredEvent,
 )
 
 from croupier.services.audit.tree import Frontier
 from croupier.services.store.lock import FileLock
+from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
 from croupier.services.store.store import (
     Commit,
     Head,
@@ -34,71 +32,6 @@ from croupier.services.store.store import (
     RequestEntry,
     RequestKey,
 )
-
-BUSY_TIMEOUT_S = 10
-"""How long a writer waits for a reader's or backup's lock on the file; the ledger's own lock
-comes before it, so that no two writers ever meet here."""
-
-
-class _Connection(library.SQLiteConnection):
-    @contextmanager
-    def transaction(self, *, commit: bool) -> Iterator[library.SQLiteCursor]:
-        """Begin writing transactions as such: to read first and write then fails at once."""
-        if not commit:
-            with super().transaction(commit=commit) as cursor:
-                yield cursor
-            return
-        with _translated():
-            self._sqlite_conn.execute("BEGIN IMMEDIATE")
-            try:
-                yield self.cursor()
-            except BaseException:
-                self._sqlite_conn.rollback()
-                raise
-            self._sqlite_conn.commit()
-
-
-class _Pool(library.SQLiteConnectionPool):
-    def _create_connection(self) -> _Connection:
-        raw = super()._create_connection()._sqlite_conn  # noqa: SLF001  # the library has no other way in
-        # The level belongs to a connection, not to the file: unset, a power cut may lose commits.
-        raw.execute("PRAGMA synchronous=FULL")
-        return _Connection(sqlite_conn=raw, max_age=self.max_age)
-
-    def connect(self) -> sqlite3.Connection:
-        """Return a connection of its own, outside the pool."""
-        return self._create_connection()._sqlite_conn  # noqa: SLF001  # as above
-
-
-class Datastore(library.SQLiteDatastore):
-    """The library's datastore with connections that are durable and begin writing as such."""
-
-    def __init__(self, db_name: str, *, originator_id_type: Any = "text") -> None:
-        super().__init__(
-            db_name=db_name, lock_timeout=BUSY_TIMEOUT_S, originator_id_type=originator_id_type
-        )
-        self.pool.close()
-        self.pool: _Pool = _Pool(db_name=db_name, lock_timeout=BUSY_TIMEOUT_S)
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise the library's errors in place of the driver's."""
-    try:
-        yield
-    except sqlite3.IntegrityError as error:
-        raise IntegrityError(error) from error
-    except sqlite3.OperationalError as error:
-        raise OperationalError(error) from error
-    except sqlite3.ProgrammingError as error:
-        raise ProgrammingError(error) from error
-    except sqlite3.DatabaseError as error:
-        raise DatabaseError(error) from error
-    except sqlite3.InterfaceError as error:
-        raise InterfaceError(error) from error
-    except sqlite3.Error as error:
-        raise PersistenceError(error) from error
-
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS stored_events (
@@ -126,15 +59,17 @@ CREATE TABLE IF NOT EXISTS head (
     frontier BLOB NOT NULL
 );
 INSERT OR IGNORE INTO head VALUES (1, 0, 0, x'');
+CREATE TRIGGER IF NOT EXISTS head_not_deleted BEFORE DELETE ON head
+    BEGIN SELECT RAISE(ABORT, 'a log has a head'); END;
 CREATE TRIGGER IF NOT EXISTS events_not_updated BEFORE UPDATE ON stored_events
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER IF NOT EXISTS events_not_deleted BEFORE DELETE ON stored_events
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS events_not_replaced BEFORE INSERT ON stored_events
-    WHEN EXISTS (SELECT 1 FROM stored_events WHERE position = NEW.position)
+CREATE TRIGGER IF NOT EXISTS events_appended BEFORE INSERT ON stored_events
+    WHEN NEW.position <> (SELECT COALESCE(MAX(position), 0) + 1 FROM stored_events)
       OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id
                  AND originator_version = NEW.originator_version)
-    BEGIN SELECT RAISE(ABORT, 'the log is append-only: position or version exists'); END;
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only: not the next position or version'); END;
 CREATE TRIGGER IF NOT EXISTS requests_not_updated BEFORE UPDATE ON requests
     BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
 CREATE TRIGGER IF NOT EXISTS requests_not_deleted BEFORE DELETE ON requests
@@ -236,7 +171,7 @@ class Recorder(library.SQLiteApplicationRecorder):
         """A connection of its own: `data_version` counts what all the others commit."""
         if self._own is None:
             pool = self.datastore.pool
-            if not isinstance(pool, _Pool):
+            if not isinstance(pool, Pool):
                 msg = "the ledger's interface needs this module's Datastore"
                 raise TypeError(msg)
             self._own = pool.connect()
@@ -247,32 +182,32 @@ class Recorder(library.SQLiteApplicationRecorder):
 
     def changed(self) -> bool:
         """Return whether another connection has committed since the last `head`."""
-        with _translated():
+        with translated():
             return self._data_version() != self._seen_version
 
     def head(self) -> Head:
-        """Return the committed head."""
-        with _translated():
+        """Return the committed head; one that makes no sense is a `DataError`."""
+        with translated():
             self._seen_version = self._data_version()
             row = self._connection.execute(
                 "SELECT position, recorded_us, frontier FROM head"
             ).fetchone()
-        return Head(Frontier.from_bytes(row[0], row[2]), row[1])
+        try:
+            position, recorded_us, frontier = row
+            return Head(Frontier.from_bytes(position, bytes(frontier)), int(recorded_us))
+        except (TypeError, ValueError) as error:
+            msg = f"the stored head is none: {error}"
+            raise DataError(msg) from error
 
     def commit(self, records: Sequence[Notification], commit: Commit) -> None:
         """Record all or nothing; see `Store.commit`."""
-        with _translated():
+        with translated():
             connection = self._connection
-            connection.execute("BEGIN IMMEDIATE")
-            try:
+            with writing(connection):
                 _commit(library.SQLiteCursor(connection.cursor()), records, commit)
-            except BaseException:
-                connection.rollback()
-                raise
-            connection.commit()
 
     def _select(self, tail: str, params: Sequence[Any]) -> list[Notification]:
-        with _translated():
+        with translated():
             rows = self._connection.execute(_COLUMNS + tail, params).fetchall()
         return [self._notification(row) for row in rows]
 
@@ -288,32 +223,30 @@ class Recorder(library.SQLiteApplicationRecorder):
     def stream_version(self, stream: str) -> int:
         """Return the last version of a stream, 0 if there is none."""
         query = "SELECT MAX(originator_version) FROM stored_events WHERE originator_id = ?"
-        with _translated():
+        with translated():
             return self._connection.execute(query, (stream,)).fetchone()[0] or 0
 
     def streams(self, prefix: str, after: str, limit: int) -> Sequence[str]:
         """Return the streams that begin with `prefix`, in order, from the one after `after`."""
-        query = (
-            "SELECT originator_id FROM stored_events WHERE originator_version = 1 "
-            "AND originator_id > ? AND originator_id >= ? AND originator_id < ? "
-            "ORDER BY originator_id LIMIT ?"
-        )
-        end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
-        with _translated():
-            rows = self._connection.execute(query, (after, prefix, end, limit)).fetchall()
+        # One lower bound, so that the search begins there; else it would pass all that is before.
+        first = "originator_id >= ?" if after < prefix else "originator_id > ?"
+        query = _STREAMS + first + " AND originator_id < ? ORDER BY originator_id LIMIT ?"
+        end = prefix + chr(sys.maxunicode)
+        with translated():
+            rows = self._connection.execute(query, (max(after, prefix), end, limit)).fetchall()
         return [row[0] for row in rows]
 
     def find_requests(self, keys: Iterable[RequestKey]) -> dict[RequestKey, RequestEntry]:
         """Return those of the requests that were accepted."""
         wanted = list(keys)
         found: dict[RequestKey, RequestEntry] = {}
-        with _translated():
+        with translated():
             for cut in range(0, len(wanted), _KEYS_PER_QUERY):
                 some = wanted[cut : cut + _KEYS_PER_QUERY]
                 placeholders = ",".join(["(?,?)"] * len(some))
-                query = _FIND_REQUESTS + f" IN (VALUES {placeholders})"
+                query = f"WITH wanted (caller, request_id) AS (VALUES {placeholders}) "
                 params = [part for key in some for part in key]
-                for row in self._connection.execute(query, params):
+                for row in self._connection.execute(query + _FIND_REQUESTS, params):
                     entry = RequestEntry(*row)
                     found[entry.key] = entry
         return found
@@ -334,7 +267,8 @@ class Recorder(library.SQLiteApplicationRecorder):
 
     def unlock(self) -> None:
         """Give the ledger's lock back."""
-        self._file_lock.release()
+        if self._lock is not None:
+            self._lock.release()
 
     def close(self) -> None:
         """Close every connection and let go of the lock."""
@@ -347,8 +281,15 @@ class Recorder(library.SQLiteApplicationRecorder):
         self.datastore.close()
 
 
+# Without these words SQLite prefers to look at every version of every stream.
+_STREAMS = (
+    "SELECT originator_id FROM stored_events INDEXED BY streams WHERE originator_version = 1 AND "
+)
+
+# A cross join keeps its order: each key is looked up. `IN (VALUES ...)` would scan all requests.
 _FIND_REQUESTS = (
-    "SELECT caller, request_id, digest, first, last FROM requests WHERE (caller, request_id)"
+    "SELECT caller, requests.request_id, digest, first, last "
+    "FROM wanted CROSS JOIN requests USING (caller, request_id)"
 )
 
 _KEYS_PER_QUERY = 400
@@ -400,6 +341,8 @@ class Factory(library.SQLiteFactory):
         self.datastore.close()
         self.datastore = Datastore(
             self.datastore.pool.db_name,
+            lock_timeout=self.datastore.pool.lock_timeout,
+            single_row_tracking=self.datastore.single_row_tracking,
             originator_id_type=self.datastore.originator_id_type,
         )
 
@@ -434,6 +377,9 @@ class SQLiteEngine:
     def open(self, ledger: str) -> Recorder:
         """Return the store of a ledger; its file is made if it does not exist."""
         recorder = Recorder(Datastore(str(self._path(ledger).resolve())))
-        with _translated():
+        try:
             recorder.create_table()
+        except BaseException:
+            recorder.close()
+            raise
         return recorder

@@ -1,0 +1,5 @@
+"""The conformance cases are not in a test module, yet their asserts are to explain themselves."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.services.store.conformance")
