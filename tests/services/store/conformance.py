@@ -189,6 +189,7 @@ class StoreConformance(ABC):
         assert list(store.streams("tables/", "tables/aa", 2)) == ["tables/b"]
         assert list(store.streams("tables/", "a", 1)) == tables[:1]
         assert list(store.streams("tables/", "z", 1)) == []
+        assert list(store.streams("tables/a", "", ALL)) == ["tables/a", "tables/a-1"]
         assert list(store.streams("", "", ALL)) == sorted(names)
 
     def test_a_request_id_belongs_to_its_caller(self):

@@ -3,6 +3,7 @@
 import fcntl
 import os
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -173,11 +174,13 @@ def turnstile(beside):
 
 def until_somebody_waits(beside, process):
     """Look again and again until somebody waits; he cannot get in, since we have the lock."""
+    deadline = monotonic() + 60
     with turnstile(beside) as looking:
-        while True:
+        while monotonic() < deadline:
             try:
                 fcntl.flock(looking, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return
             fcntl.flock(looking, fcntl.LOCK_UN)
             assert process.is_alive()
+    pytest.fail("nobody ever waited")
