@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import ssl
 import time
 from collections.abc import Coroutine, Sequence
 from importlib.metadata import version
@@ -226,3 +227,11 @@ def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
         return None
     pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
     return grpc.ssl_server_credentials([pair])
+    try:
+        # The transport itself would only say that it cannot listen.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            settings.tls_certificate, settings.tls_key, password=""
+        )
+    except ssl.SSLError as error:
+        msg = f"{settings.tls_certificate} and {settings.tls_key}: no certificate and its key"
+        raise OSError(f"{msg}: {error}") from error
