@@ -14,9 +14,14 @@ HOUSE = "house"
 EXTERNAL = "external"
 
 
+def is_id(value: str) -> bool:
+    """Return whether `value` is 1 to 64 of letters, digits, . _ - and neither "." nor ".."."""
+    return _ID.fullmatch(value) is not None
+
+
 def check_id(value: str, what: str) -> str:
     """Return `value`, or refuse it as the id of a `what` (1 to 64 of letters, digits, . _ -)."""
-    if not _ID.fullmatch(value):
+    if not is_id(value):
         raise Refused(
             Reason.INVALID_ID,
             f"{shown(value)} is not an id of a {what}: 1 to {ID_LENGTH_MAX} of A-Z a-z 0-9 . _ -",
@@ -46,7 +51,7 @@ def check_account(account: str) -> str:
     if account in (HOUSE, EXTERNAL):
         return account
     kind, _, owner = account.partition(":")
-    if kind in ("player", "escrow", "bankroll") and _ID.fullmatch(owner):
+    if kind in ("player", "escrow", "bankroll") and is_id(owner):
         return account
     raise Refused(
         Reason.INVALID_ACCOUNT,

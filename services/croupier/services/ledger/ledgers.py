@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import structlog
+from eventsourcing.persistence import PersistenceError
+
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.names import is_id
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Receipt, check_times
 from croupier.services.ledger.writer import Limits, Observer
 from croupier.services.store.store import Engine, Head
+
+logger = structlog.get_logger()
 
 
 class Ledgers:
@@ -29,7 +35,7 @@ class Ledgers:
 
         A ledger that cannot be served is fenced and keeps no other from being served.
         """
-        for ledger_id in self.engine.ledgers():
+        for ledger_id in self._ids():
             try:
                 self._opened(ledger_id).exists()
             except Refused as refusal:
@@ -68,11 +74,11 @@ class Ledgers:
         Only those of `allowed` are considered; None means all.
         """
         found: list[Ledger] = []
-        for ledger_id in self.engine.ledgers():
+        for ledger_id in self._ids():
             if ledger_id <= after or (allowed is not None and ledger_id not in allowed):
                 continue
-            ledger = self._opened(ledger_id)
-            if not (ledger.fenced or ledger.exists()):
+            ledger = self._listed(ledger_id)
+            if ledger is None:
                 continue
             if len(found) == limit:
                 return found, True
@@ -93,10 +99,32 @@ class Ledgers:
         while self._open:
             self._open.popitem()[1].close()
 
+    def _listed(self, ledger_id: str) -> Ledger | None:
+        """Return a ledger that exists or is fenced; a store that is away hides no other ledger."""
+        try:
+            ledger = self._opened(ledger_id)
+            return ledger if ledger.fenced or ledger.exists() else None
+        except Refused as refusal:
+            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+                raise
+        opened = self._open.get(ledger_id)
+        return opened if opened and opened.fenced else None
+
+    def _ids(self) -> Iterator[str]:
+        """Yield the ids of the engine's ledgers; what is called otherwise is none of ours."""
+        return (one for one in self.engine.ledgers() if is_id(one))
+
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
         if ledger is None:
-            store = self.engine.open(ledger_id)
+            try:
+                store = self.engine.open(ledger_id)
+            except (PersistenceError, OSError) as error:
+                logger.exception("store cannot be opened", ledger=ledger_id)
+                raise Refused(
+                    Reason.STORE_UNAVAILABLE,
+                    "the ledger's store cannot be opened; ask again with the same request id",
+                ) from error
             ledger = Ledger(ledger_id, store, self._observer, self._clock, self._limits)
             self._open[ledger_id] = ledger
         return ledger
