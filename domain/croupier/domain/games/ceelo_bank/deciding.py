@@ -82,25 +82,25 @@ def _check_banker(state: State, player: str, rule: str) -> None:
         raise _refuse(Reason.NOT_YOUR_TURN, f"{state.banker} banks", rule, to_act=state.banker)
 
 
-def _check_amount(amount: int, field: str, rule: str, *, least: int = 1) -> None:
+def _check_amount(amount: int, field: str, *, least_rule: str = "", least: int = 1) -> None:
     """Refuse what can be no amount of minor units, naming the request's field and the rule."""
     try:
         check_amount(amount, least=least)
     except Refused as refusal:
-        raise Refused(
-            refusal.reason, refusal.message, field=field, **{**refusal.metadata, "rule": rule}
-        ) from None
+        rule = least_rule if amount < least else "amount_too_large"
+        metadata = {**refusal.metadata, "rule": rule}
+        raise Refused(refusal.reason, refusal.message, field=field, **metadata) from None
 
 
 def _post_bank(state: State, command: PostBank) -> BankPosted:
     _check_phase(state, BANK_OPEN, "bank_is_posted_once")
     _check_banker(state, command.player, "only_the_banker_posts")
     field, carried = "post_bank.amount", state.bank
-    least_rule = "bank_may_not_be_drawn_down" if carried else "bank_is_at_least_one"
-    _check_amount(command.amount, field, least_rule, least=0 if carried else 1)
+    least, rule = (0, "bank_may_not_be_drawn_down") if carried else (1, "bank_is_at_least_one")
+    _check_amount(command.amount, field, least_rule=rule, least=least)
     bank = carried + command.amount
     reserve = state.terms.bank_reserve(bank)
-    _check_amount(bank + reserve, field, "bank_and_reserve_are_an_amount")
+    _check_amount(bank + reserve, field)
     return BankPosted(
         player=command.player, bank=bank, carried=carried, added=command.amount, reserve=reserve
     )
@@ -127,7 +127,7 @@ def _check_offered(state: State, player: str) -> None:
 
 def _fade(state: State, command: Fade) -> Faded:
     _check_offered(state, command.player)
-    _check_amount(command.stake, "fade.stake", "fade_is_at_least_one")
+    _check_amount(command.stake, "fade.stake", least_rule="fade_is_at_least_one")
     if command.stake > state.uncovered:
         raise Refused(
             Reason.STAKE_ABOVE_LIMIT,
@@ -137,7 +137,7 @@ def _fade(state: State, command: Fade) -> Faded:
             limit=state.uncovered,
         )
     reserve = state.terms.fade_reserve(command.stake)
-    _check_amount(command.stake + reserve, "fade.stake", "fade_and_reserve_are_an_amount")
+    _check_amount(command.stake + reserve, "fade.stake")
     return Faded(player=command.player, stake=command.stake, reserve=reserve)
 
 
