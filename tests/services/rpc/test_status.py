@@ -1,0 +1,43 @@
+"""Refusals as statuses: every detail that their kind asks for."""
+
+from __future__ import annotations
+
+import pytest
+from google.rpc import error_details_pb2, status_pb2
+
+from croupier.domain.errors import Kind, Reason, Refused
+from croupier.services.rpc.status import CODES, code_of, details_of
+
+RETRYABLE = {Reason.QUEUE_FULL, Reason.STORE_UNAVAILABLE, Reason.CLOCK_BEHIND}
+
+
+def details(refusal: Refused) -> tuple[status_pb2.Status, set[str]]:
+    """Return the status that goes out, and the kinds of its details."""
+    ((key, value),) = details_of(refusal)
+    assert key == "grpc-status-details-bin"
+    status = status_pb2.Status.FromString(value)
+    return status, {one.type_url.rpartition(".")[2] for one in status.details}
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+@pytest.mark.parametrize("field", [None, "round"])
+def test_every_reason_goes_out_with_the_details_of_its_kind(reason: Reason, field: str | None):
+    refusal = Refused(reason, "it cannot be", field=field, limit=5)
+    status, kinds = details(refusal)
+    assert status.code == CODES[reason.kind].value[0] == code_of(refusal).value[0]
+    assert status.message == "it cannot be"
+    expected = {"ErrorInfo"}
+    if reason.kind is Kind.INVALID and field:
+        expected.add("BadRequest")
+    if reason.kind is Kind.ILLEGAL:
+        expected.add("PreconditionFailure")
+    if reason in RETRYABLE:
+        expected.add("RetryInfo")
+    assert kinds == expected
+    info = error_details_pb2.ErrorInfo()
+    assert status.details[0].Unpack(info)
+    assert (info.reason, info.domain, dict(info.metadata)) == (
+        reason.value,
+        "croupier",
+        {"limit": "5"},
+    )

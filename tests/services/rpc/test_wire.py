@@ -1,0 +1,147 @@
+"""Requests become commands once; their digest is that of all they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.domain import commands
+from croupier.domain.dice import Source
+from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger import requests
+from croupier.services.rpc import wire
+from croupier.services.rpc.callers import LOCAL
+from croupier.services.rpc.calls import CURRENT, Call
+from croupier.v1 import accounts_pb2, play_pb2, tables_pb2
+from tests.support.stories import deposit, open_table, play, thrown, withdraw
+
+
+@pytest.fixture(autouse=True)
+def _call() -> Iterator[None]:
+    token = CURRENT.set(Call(LOCAL, deadline_us=7))
+    yield
+    CURRENT.reset(token)
+
+
+def no_dice(count: int) -> tuple[int, ...]:
+    """Fail: nothing is to be drawn."""
+    raise AssertionError(count)
+
+
+COMMANDS = {
+    "post_bank": (play_pb2.PostBank(amount=5), commands.PostBank("anna", 5)),
+    "fade": (play_pb2.Fade(stake=5), commands.Fade("anna", 5)),
+    "decline": (play_pb2.Decline(), commands.Decline("anna")),
+    "roll": (thrown(1, 2, 3), commands.Roll("anna", (1, 2, 3), Source("dealer", "dora"))),
+    "keep_bank": (play_pb2.KeepBank(), commands.KeepBank("anna")),
+    "pass_bank": (play_pb2.PassBank(), commands.PassBank("anna")),
+    "resign_bank": (play_pb2.ResignBank(), commands.ResignBank("anna")),
+}
+
+
+def test_every_command_of_the_wire_is_a_command_of_the_domain():
+    fields = play_pb2.PlayRequest.DESCRIPTOR.oneofs_by_name["command"].fields
+    assert {field.name for field in fields} == set(COMMANDS)
+    for message, command in COMMANDS.values():
+        ledger, request = wire.play_from_wire(play("t1", "anna", message, round=3), no_dice)
+        assert ledger == "casino"
+        assert request.command == requests.Play("t1", 3, command)
+
+
+def test_a_draw_is_made_once_of_three_dice_and_says_who_drew():
+    asked = []
+
+    def draw(count: int) -> tuple[int, ...]:
+        asked.append(count)
+        return (4, 5, 6)
+
+    roll = play("t1", "anna", play_pb2.Roll(draw=play_pb2.Draw()))
+    _, request = wire.play_from_wire(roll, draw)
+    assert asked == [3]
+    assert request.command.command == commands.Roll("anna", (4, 5, 6), Source("service", "csprng"))
+
+
+def test_a_retried_draw_is_the_same_request_whatever_is_drawn():
+    roll = play("t1", "anna", play_pb2.Roll(draw=play_pb2.Draw()))
+    first = wire.play_from_wire(roll, lambda count: (1, 1, 1))[1]
+    again = wire.play_from_wire(roll, lambda count: (2, 2, 2))[1]
+    assert first.digest == again.digest
+    assert first.key == again.key
+
+
+def test_what_surrounds_a_command_is_taken_over():
+    _, request = wire.deposit_from_wire(
+        deposit(
+            "house",
+            5,
+            request_id="r",
+            actor="dora",
+            correlation_id="c",
+            occurred_time=Timestamp(seconds=1, nanos=2_999),
+            not_after=Timestamp(seconds=2),
+            expected_version=0,
+        )
+    )
+    assert request.command == requests.Deposit("house", "EUR", 5)
+    assert request.key == ("local", "r")
+    assert (request.actor, request.correlation_id) == ("dora", "c")
+    assert (request.occurred_us, request.not_after_us) == (1_000_002, 2_000_000)
+    assert (request.expected_version, request.deadline_us) == (0, 7)
+
+
+def test_what_is_not_given_is_none():
+    _, request = wire.withdraw_from_wire(withdraw("house", 5))
+    assert request.occurred_us is None
+    assert request.not_after_us is None
+    assert request.expected_version is None
+
+
+def test_the_digest_is_of_the_whole_request_but_its_id():
+    def digest(**more) -> bytes:
+        return wire.deposit_from_wire(deposit("house", 5, **more))[1].digest
+
+    same = [digest(), digest(), digest(request_id="x" * 64)]
+    assert len(set(same)) == 1
+    assert len(same[0]) == 32
+    others = {
+        digest(currency="USD"),
+        wire.deposit_from_wire(deposit("house", 6))[1].digest,
+        digest(actor="a"),
+        digest(correlation_id="a"),
+        digest(expected_version=0),
+        digest(not_after=Timestamp()),
+        digest(occurred_time=Timestamp()),
+        wire.withdraw_from_wire(withdraw("house", 5))[1].digest,
+    }
+    assert len(others) == 8
+    assert same[0] not in others
+
+
+def test_the_order_of_options_is_no_part_of_a_request():
+    one = open_table("t1", options={"factor_456": 2, "payout": "even", "triples_lose": True})
+    other = open_table("t1", options={"triples_lose": True, "payout": "even", "factor_456": 2})
+    one.request_id = other.request_id = "r"
+    assert wire.open_table_from_wire(one) == wire.open_table_from_wire(other)
+
+
+def test_fields_nobody_knows_are_no_part_of_a_request():
+    request = deposit("house", 5)
+    later = accounts_pb2.DepositRequest.FromString(
+        request.SerializeToString() + b"\xfa\x7f\x05later"
+    )
+    assert wire.deposit_from_wire(later)[1].digest == wire.deposit_from_wire(request)[1].digest
+
+
+@pytest.mark.parametrize("length, fits", [(64, True), (65, False)])
+def test_a_request_id_is_any_text_up_to_64_characters(length: int, fits: bool):
+    request = tables_pb2.CloseTableRequest(
+        name="ledgers/casino/tables/t1", request_id="\0é" * (length // 2) + "x" * (length % 2)
+    )
+    if fits:
+        assert wire.close_table_from_wire(request)[1].request_id == request.request_id
+    else:
+        with pytest.raises(Refused) as refused:
+            wire.close_table_from_wire(request)
+        assert refused.value.reason is Reason.INVALID_REQUEST_ID
