@@ -1,0 +1,298 @@
+"""The services of the API as Python methods: names and amounts in, messages out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from google.protobuf.timestamp_pb2 import Timestamp
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from croupier.services.client.calls import Calls
+from croupier.services.rpc.names import ledger_name
+from croupier.services.store.mapper import value_to_wire
+from croupier.v1 import (
+    accounts_pb2,
+    admin_pb2,
+    audit_pb2,
+    events_pb2,
+    play_pb2,
+    tables_pb2,
+    values_pb2,
+)
+from croupier.v1.receipts_pb2 import Receipt
+
+if TYPE_CHECKING:  # these are names of the stubs' types only
+    from croupier.v1.accounts_pb2_grpc import AccountServiceAsyncStub
+    from croupier.v1.admin_pb2_grpc import AdminServiceAsyncStub
+    from croupier.v1.audit_pb2_grpc import AuditServiceAsyncStub
+    from croupier.v1.play_pb2_grpc import PlayServiceAsyncStub
+    from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
+
+PAGE = 1000
+
+
+class Once(TypedDict, total=False):
+    """What a request that changes something may carry besides."""
+
+    request_id: str
+    """The same id with the same request gets the original receipt."""
+    actor: str
+    """The dealer, player or person who acted."""
+    occurred_time: Timestamp
+    """When it happened."""
+    not_after: Timestamp
+    """Refused if it would be decided later than this."""
+    correlation_id: str
+
+
+class OnceAt(Once, total=False):
+    """The same for a request about a stream that exists."""
+
+    expected_version: int
+    """Refused unless the stream has this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a table is opened with: seats clockwise; who banks first, by default the first seat.
+
+    The option "preset" names a set of options, which the others override one by one.
+    """
+
+    game: str
+    seats: tuple[str, ...]
+    currency: str
+    banker: str = ""
+    options: Mapping[str, int | str | bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Whose command it is: the table's name, the round it is meant for, the seated player."""
+
+    table: str
+    round: int
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Tables: one game each, played round after round."""
+
+    _calls: Calls
+    _stub: TableServiceAsyncStub
+
+    async def open(
+        self, ledger: str, table_id: str, opening: Opening, **once: Unpack[Once]
+    ) -> tables_pb2.OpenTableResponse:
+        """Open a table in a ledger, both given by id."""
+        request = tables_pb2.OpenTableRequest(
+            parent=ledger_name(ledger),
+            table_id=table_id,
+            game=opening.game,
+            options={name: value_to_wire(value) for name, value in opening.options.items()},
+            seats=opening.seats,
+            currency=opening.currency,
+            banker=opening.banker or opening.seats[0],
+            **once,
+        )
+        return await self._calls.ask(self._stub.OpenTable, request)
+
+    async def get(self, table: str) -> tables_pb2.Table:
+        """Return a table as it stands."""
+        request = tables_pb2.GetTableRequest(name=table)
+        return (await self._calls.ask(self._stub.GetTable, request)).table
+
+    async def list(self, ledger: str) -> AsyncIterator[tables_pb2.Table]:
+        """Yield the tables of a ledger given by id, page after page."""
+        request = tables_pb2.ListTablesRequest(parent=ledger_name(ledger), page_size=PAGE)
+        while True:
+            page = await self._calls.ask(self._stub.ListTables, request)
+            for table in page.tables:
+                yield table
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def close(self, table: str, **once: Unpack[OnceAt]) -> tables_pb2.CloseTableResponse:
+        """Close a table between rounds; it pays out what it still holds."""
+        request = tables_pb2.CloseTableRequest(name=table, **once)
+        return await self._calls.ask(self._stub.CloseTable, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Every command of every game; each returns the receipt with all events it caused."""
+
+    _calls: Calls
+    _stub: PlayServiceAsyncStub
+
+    async def post_bank(self, turn: Turn, amount: int, **once: Unpack[OnceAt]) -> Receipt:
+        """Post a bank: `amount` new money on top of what the bank carried over."""
+        return await self._play(turn, once, post_bank=play_pb2.PostBank(amount=amount))
+
+    async def fade(self, turn: Turn, stake: int, **once: Unpack[OnceAt]) -> Receipt:
+        """Cover `stake` of the bank."""
+        return await self._play(turn, once, fade=play_pb2.Fade(stake=stake))
+
+    async def decline(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Cover nothing of the bank."""
+        return await self._play(turn, once, decline=play_pb2.Decline())
+
+    async def roll(
+        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+    ) -> Receipt:
+        """Record a throw made elsewhere; its source is "device" or "dealer", and which one."""
+        kind, source_id = source
+        thrown = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
+        return await self._play(turn, once, roll=play_pb2.Roll(dice=thrown))
+
+    async def draw(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Throw dice that the service draws."""
+        return await self._play(turn, once, roll=play_pb2.Roll(draw=play_pb2.Draw()))
+
+    async def keep_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Bank again, where the banker is offered the choice."""
+        return await self._play(turn, once, keep_bank=play_pb2.KeepBank())
+
+    async def pass_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Hand the bank to the left neighbour, where the banker is offered the choice."""
+        return await self._play(turn, once, pass_bank=play_pb2.PassBank())
+
+    async def resign_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Give up the bank before posting."""
+        return await self._play(turn, once, resign_bank=play_pb2.ResignBank())
+
+    async def _play(self, turn: Turn, once: OnceAt, **command: Any) -> Receipt:
+        request = play_pb2.PlayRequest(
+            table=turn.table, round=turn.round, player=turn.player, **once, **command
+        )
+        return (await self._calls.ask(self._stub.Play, request)).receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """All money of a ledger."""
+
+    _calls: Calls
+    _stub: AccountServiceAsyncStub
+
+    async def deposit(
+        self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+    ) -> accounts_pb2.DepositResponse:
+        """Bring money from outside into a player's or the house's account."""
+        request = accounts_pb2.DepositRequest(
+            account=account, currency=currency, amount=amount, **once
+        )
+        return await self._calls.ask(self._stub.Deposit, request)
+
+    async def withdraw(
+        self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+    ) -> accounts_pb2.WithdrawResponse:
+        """Take money out of a player's or the house's account."""
+        request = accounts_pb2.WithdrawRequest(
+            account=account, currency=currency, amount=amount, **once
+        )
+        return await self._calls.ask(self._stub.Withdraw, request)
+
+    async def get(self, account: str, currency: str) -> accounts_pb2.Account:
+        """Return a balance."""
+        request = accounts_pb2.GetAccountRequest(name=account, currency=currency)
+        return (await self._calls.ask(self._stub.GetAccount, request)).account
+
+    async def list(self, ledger: str) -> AsyncIterator[accounts_pb2.Account]:
+        """Yield the balances of a ledger given by id, page after page."""
+        request = accounts_pb2.ListAccountsRequest(parent=ledger_name(ledger), page_size=PAGE)
+        while True:
+            page = await self._calls.ask(self._stub.ListAccounts, request)
+            for account in page.accounts:
+                yield account
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def trial_balance(self, ledger: str) -> accounts_pb2.GetTrialBalanceResponse:
+        """Return the sums of a ledger given by id; the sum of each currency must be 0."""
+        request = accounts_pb2.GetTrialBalanceRequest(parent=ledger_name(ledger))
+        return await self._calls.ask(self._stub.GetTrialBalance, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Replay and the log: reads only."""
+
+    _calls: Calls
+    _stub: AuditServiceAsyncStub
+
+    def replay(
+        self, table: str, *, to_version: int = 0, to_time: Timestamp | None = None
+    ) -> AsyncIterator[audit_pb2.ReplayTableResponse]:
+        """Yield each event of a table with the state after it and what is wrong with it."""
+        request = audit_pb2.ReplayTableRequest(name=table, to_version=to_version, to_time=to_time)
+        return self._calls.stream(self._stub.ReplayTable, request)
+
+    async def events(self, ledger: str, from_position: int = 1) -> AsyncIterator[events_pb2.Event]:
+        """Yield the log of a ledger given by id, from a position to its end."""
+        request = audit_pb2.ListEventsRequest(
+            parent=ledger_name(ledger), from_position=from_position, page_size=PAGE
+        )
+        while True:
+            page = await self._calls.ask(self._stub.ListEvents, request)
+            for event in page.events:
+                yield event
+            if page.next_position > page.head_position:
+                return
+            request.from_position = page.next_position
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """Ledgers and the server."""
+
+    _calls: Calls
+    _stub: AdminServiceAsyncStub
+
+    async def create_ledger(
+        self, ledger: str, **once: Unpack[Once]
+    ) -> admin_pb2.CreateLedgerResponse:
+        """Create a ledger: a closed world of tables, accounts and one log."""
+        request = admin_pb2.CreateLedgerRequest(ledger_id=ledger, **once)
+        return await self._calls.ask(self._stub.CreateLedger, request)
+
+    async def get_ledger(self, ledger: str) -> admin_pb2.Ledger:
+        """Return a ledger as it stands."""
+        request = admin_pb2.GetLedgerRequest(name=ledger_name(ledger))
+        return (await self._calls.ask(self._stub.GetLedger, request)).ledger
+
+    async def ledgers(self) -> AsyncIterator[admin_pb2.Ledger]:
+        """Yield the ledgers that the caller may see, page after page."""
+        request = admin_pb2.ListLedgersRequest(page_size=PAGE)
+        while True:
+            page = await self._calls.ask(self._stub.ListLedgers, request)
+            for ledger in page.ledgers:
+                yield ledger
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    async def server_info(self) -> admin_pb2.GetServerInfoResponse:
+        """Return what the server is, which games it has, and who the caller is to it."""
+        request = admin_pb2.GetServerInfoRequest()
+        return await self._calls.ask(self._stub.GetServerInfo, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether the server serves; needs no token."""
+
+    _calls: Calls
+    _stub: health_pb2_grpc.HealthStub
+
+    async def serving(self, service: str = "") -> bool:
+        """Return whether the server, one service or one ledger is served now. Never retried."""
+        request = health_pb2.HealthCheckRequest(service=service)
+        check: Any = getattr(self._stub, "Check")  # noqa: B009  # the types of the stub lack it
+        answer = await self._calls.ask(check, request, once=True)
+        return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)

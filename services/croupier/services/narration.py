@@ -1,0 +1,207 @@
+"""Events and tables in words, for people. No I/O, and nothing here is read back by a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from croupier.domain.money import CURRENCIES
+from croupier.domain.settlement import RESERVE_RETURNED
+from croupier.services.store.mapper import kind_of
+from croupier.v1 import events_pb2, tables_pb2, values_pb2
+
+FACES = "⚀⚁⚂⚃⚄⚅"
+
+_READINGS = {
+    "four_five_six": "four-five-six",
+    "one_two_three": "one-two-three",
+    "meaningless": "nothing, so again",
+}
+
+_RULES = {
+    "banker_automatic_win": "the banker's automatic win",
+    "banker_automatic_loss": "the banker's automatic loss",
+    "four_five_six": "4-5-6",
+    "one_two_three": "1-2-3",
+    "equal_point": "equal points, a push",
+    "uncovered_returned": "nobody covered it",
+    "bank_left": "what was left in the bank",
+    "table_closed": "the table closes",
+    RESERVE_RETURNED: "the reserve, not needed any more",
+}
+
+_BANKING = {
+    "broken": "the bank is broken: every bet won, so it passes to the left: {next} banks",
+    "hot": "{next} won with a hot throw and banks next",
+    "retained": "{next} keeps the bank",
+    "choice": "{old} lost by his own throw and chooses: keep the bank or pass it to the left",
+    "no_action": "nobody covered anything: no throw; {next} banks next",
+}
+
+_CHOSEN = {
+    "kept": "{old} keeps the bank",
+    "passed": "{old} passes the bank to his left: {next} banks",
+    "resigned": "{old} resigns the bank: {next}, on his left, banks",
+}
+
+
+def money(amount: int, currency: str) -> str:
+    """Return minor units as major ones: 1234 EUR is "12.34 EUR"."""
+    return f"{major(amount, currency)} {currency}"
+
+
+def major(amount: int, currency: str, *, sign: bool = False) -> str:
+    """Return minor units as major ones without the currency, with "+" for a gain if asked for."""
+    exponent = CURRENCIES.get(currency, 0)
+    digits = str(abs(amount)).rjust(exponent + 1, "0")
+    whole, cents = digits[: len(digits) - exponent], digits[len(digits) - exponent :]
+    before = "-" if amount < 0 else "+" if sign and amount > 0 else ""
+    return f"{before}{int(whole):,}".replace(",", " ") + (f".{cents}" if cents else "")
+
+
+def dice(values: Iterable[int]) -> str:
+    """Return dice as faces and as digits, in the order observed."""
+    thrown = tuple(values)
+    return f"{''.join(FACES[face - 1] for face in thrown)} {'-'.join(map(str, thrown))}"
+
+
+def reading(name: str) -> str:
+    """Return a reading in words."""
+    kind, _, face = name.partition("_")
+    if kind == "triple":
+        return f"three {face}s"
+    return _READINGS.get(name, name.replace("_", " "))
+
+
+def rule(name: str) -> str:
+    """Return the rule of a payout in words."""
+    return _RULES.get(name, name.replace("_", " "))
+
+
+def odds(paid: values_pb2.Odds) -> str:
+    """Return odds as they are called: "3 to 1"."""
+    return f"{paid.profit} to {paid.per or 1}"
+
+
+def happened(event: events_pb2.Event, currency: str) -> str:
+    """Return what an event says, in one line; `currency` is its table's."""
+    match kind_of(event):
+        case "ledger_created":
+            return f"ledger {event.ledger_created.ledger} begins"
+        case "deposited":
+            deposit = event.deposited
+            return f"{deposit.account} deposits {money(deposit.amount, deposit.currency)}"
+        case "withdrawn":
+            withdrawal = event.withdrawn
+            amount = money(withdrawal.amount, withdrawal.currency)
+            return f"{withdrawal.account} withdraws {amount}"
+        case "table_opened":
+            return _opened(event.table_opened)
+        case "round_started":
+            return f"round {event.round_started.round} begins"
+        case "round_settled":
+            return _settled(event.round_settled, currency)
+        case "table_closed":
+            return f"table {event.table_closed.table} is closed"
+        case _:
+            return _played(event, currency)
+
+
+def _played(event: events_pb2.Event, currency: str) -> str:
+    match kind_of(event):
+        case "bank_posted":
+            return _posted(event.bank_posted, currency)
+        case "faded":
+            fade = event.faded
+            reserve = f", with {major(fade.reserve, currency)} in reserve" if fade.reserve else ""
+            return f"{fade.player} fades {major(fade.stake, currency)}{reserve}"
+        case "fade_declined":
+            return f"{event.fade_declined.player} covers nothing"
+        case "fading_closed":
+            closed = event.fading_closed
+            back = f", {major(closed.uncovered, currency)} is not" if closed.uncovered else ""
+            return f"fading ends: {major(closed.faded, currency)} is covered{back}"
+        case "rolled":
+            return _rolled(event.rolled)
+        case "bet_decided":
+            bet = event.bet_decided
+            return f"{bet.player}'s {major(bet.stake, currency)} {_RESULTS[bet.result]}"
+        case "bank_decided":
+            decided = event.bank_decided
+            left = f"{major(decided.bank_left, currency)} left in the bank"
+            how = _BANKING.get(decided.rule, "{next} banks next")
+            return f"{left}; {how.format(old=decided.banker, next=decided.next_banker)}"
+        case "banker_chosen":
+            chosen = event.banker_chosen
+            how = _CHOSEN.get(chosen.rule, "{next} banks next")
+            return how.format(old=chosen.previous, next=chosen.banker)
+        case "collected":
+            lost = event.collected
+            by = f"{rule(lost.rule)}, {odds(lost.odds)}"
+            return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+        case "paid_out":
+            return _paid(event.paid_out, currency)
+        case kind:
+            return kind.replace("_", " ")
+
+
+_RESULTS = {"won": "wins", "lost": "loses", "pushed": "is a push"}
+
+
+def _opened(opened: events_pb2.TableOpened) -> str:
+    preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
+    return (
+        f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
+        f"seats clockwise {', '.join(opened.seats)}; {opened.banker} banks"
+    )
+
+
+def _settled(settled: events_pb2.RoundSettled, currency: str) -> str:
+    stays = f"; {major(settled.carried, currency)} stays at risk" if settled.carried else ""
+    return f"round {settled.round} is settled{stays}"
+
+
+def _posted(posted: events_pb2.BankPosted, currency: str) -> str:
+    made = f"{major(posted.carried, currency)} that stood + {major(posted.added, currency)} added"
+    of = f" ({made})" if posted.carried else ""
+    reserve = ""
+    if posted.reserve:
+        reserve = f", with {major(posted.reserve, currency)} in reserve for wins beyond it"
+    return f"{posted.player} banks {major(posted.bank, currency)}{of}{reserve}"
+
+
+def _rolled(rolled: events_pb2.Rolled) -> str:
+    source = f"{rolled.source.kind} {rolled.source.id}"
+    by = "drawn by the service" if rolled.source.kind == "service" else f"read by {source}"
+    return f"{rolled.player} throws {dice(rolled.dice)}: {reading(rolled.reading)} ({by})"
+
+
+def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
+    if not paid.HasField("odds"):
+        return f"{paid.player} gets back {major(paid.returned, currency)}: {rule(paid.rule)}"
+    won = paid.winnings + paid.top_up
+    beyond = f", {major(paid.top_up, currency)} of it beyond the bank" if paid.top_up else ""
+    short = f", of {major(paid.owed, currency)} owed" if paid.owed > won else ""
+    return (
+        f"{paid.player} is paid {major(won, currency)} and his {major(paid.returned, currency)} "
+        f"back: {rule(paid.rule)}, {odds(paid.odds)}{beyond}{short}"
+    )
+
+
+def posting(one: events_pb2.Posting) -> str:
+    """Return a posting in words."""
+    return f"{one.source} -> {one.destination}  {money(one.amount, one.currency)}"
+
+
+def standing(table: tables_pb2.Table) -> str:
+    """Return how a table stands: phase, round, what is at risk, who has to do what."""
+    state = "open" if table.round_open else "not begun"
+    said = f"{table.phase}, round {table.round} {state}"
+    if table.closed:
+        said = "closed"
+    said += f", at risk {money(table.at_risk, table.currency)}"
+    holders = [f"{s.player} {major(s.at_risk, table.currency)}" for s in table.seats if s.at_risk]
+    if holders:
+        said += f" ({', '.join(holders)})"
+    if table.to_act:
+        said += f"; next: {', '.join(table.to_act)} ({' or '.join(table.expects)})"
+    return said
