@@ -122,12 +122,20 @@ class Server:
     # --- life ----------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        """Recover every ledger, then listen."""
-        self.ledgers.recover()
+        """Recover every ledger, then listen; where that fails, let go of what was taken."""
         interceptor = Interceptor(
             self._callers, self.metrics, now_us, self._settings.message_bytes_max
         )
         self._grpc = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        try:
+            await self._start()
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def _start(self) -> None:
+        self.ledgers.recover()
         add_AdminServiceServicer_to_server(
             AdminService(self.ledgers, version("croupier"), now_us()), self._grpc
         )
@@ -144,11 +152,9 @@ class Server:
         for name in ("", *SERVICES):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         if self._settings.metrics_listen:
-            host, port = split_address(self._settings.metrics_listen)
-            self._metrics_server = metrics.serve(port, host, self.registry)
+            self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(self._watch_ledgers())
-        return self
 
     async def __aexit__(self, *exc: object) -> None:
         """Stop taking calls, let those taken finish, and let go of everything."""
@@ -188,6 +194,13 @@ class Server:
         except RuntimeError as error:
             raise OSError(f"cannot listen on {address}: is another service there?") from error
 
+    def _serve_metrics(self, address: str) -> metrics.MetricsServer:
+        host, port = split_address(address)
+        try:
+            return metrics.serve(port, host, self.registry)
+        except OSError as error:
+            raise OSError(f"cannot serve metrics on {address}: {error}") from error
+
     def _later(self, coroutine: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
@@ -226,7 +239,6 @@ def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
     if settings.tls_certificate is None or settings.tls_key is None:
         return None
     pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
-    return grpc.ssl_server_credentials([pair])
     try:
         # The transport itself would only say that it cannot listen.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
@@ -235,3 +247,4 @@ def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
     except ssl.SSLError as error:
         msg = f"{settings.tls_certificate} and {settings.tls_key}: no certificate and its key"
         raise OSError(f"{msg}: {error}") from error
+    return grpc.ssl_server_credentials([pair])
