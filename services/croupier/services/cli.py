@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import logging
-import signal
 import sys
-from collections.abc import Callable, Coroutine
-from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar
+from typing import Annotated, Any
 
-import structlog
 import typer
 
 from croupier.domain.errors import Refused
 from croupier.services import config
+from croupier.services.commands.demo import demo
+from croupier.services.commands.health import health
+from croupier.services.commands.process import fail, interrupted, run, set_up_logging
+from croupier.services.commands.replay import replay
 from croupier.services.rpc.callers import Role, TokenFileError, new_token
 from croupier.services.server import Server
-
-T = TypeVar("T")
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
+for command in (demo, replay, health):
+    app.command()(command)
 
 
 @app.callback()
@@ -75,47 +72,6 @@ async def _serve(settings: config.Settings) -> None:
         sys.stdout.flush()
         await interrupted()
         typer.echo("stopping: calls taken are finished first")
-
-
-async def interrupted() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    await stop.wait()
-
-
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the fastest event loop there is."""
-    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-    with contextlib.suppress(ImportError):  # uvloop is not on every platform
-        loop_factory = import_module("uvloop").new_event_loop
-    with asyncio.Runner(loop_factory=loop_factory) as runner:
-        return runner.run(coroutine)
-
-
-def set_up_logging(level: str, form: str) -> None:
-    """Write structured log lines to standard error."""
-    renderer: Any = (
-        structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer()
-    )
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-
-
-def fail(message: str, code: int = 1) -> NoReturn:
-    """Say what is wrong on standard error and exit."""
-    typer.echo(message, err=True)
-    raise typer.Exit(code)
 
 
 @token_app.command("new")

@@ -1,0 +1,63 @@
+"""What every command needs of its process: an event loop, signals, log lines, an end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from importlib import import_module
+from typing import Any, NoReturn, TypeVar
+
+import structlog
+import typer
+
+T = TypeVar("T")
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the fastest event loop there is."""
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    with contextlib.suppress(ImportError):  # uvloop is not on every platform
+        loop_factory = import_module("uvloop").new_event_loop
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(coroutine)
+
+
+def stop_asked() -> asyncio.Event:
+    """Return what is set by SIGINT or SIGTERM, from now on."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+async def interrupted() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    await stop_asked().wait()
+
+
+def set_up_logging(level: str, form: str) -> None:
+    """Write structured log lines to standard error."""
+    renderer: Any = (
+        structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer()
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Say what is wrong on standard error and exit."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
