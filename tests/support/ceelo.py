@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from tests.support.play import Sitting, only
 
 from croupier.domain.commands import (
     Decline,
@@ -19,6 +18,7 @@ from croupier.domain.commands import (
 from croupier.domain.dice import Source
 from croupier.domain.errors import Refused
 from croupier.domain.events import BankDecided, FadingClosed
+from tests.support.play import Sitting, only
 
 DEALER = Source("dealer", "kim")
 

@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.support.ceelo import nets, roll, table
-from tests.support.play import each
 
 from croupier.domain.errors import Reason
 from croupier.domain.events import PaidOut
+from tests.support.ceelo import nets, roll, table
+from tests.support.play import each
 
 ROWS = json.loads(
     (Path(__file__).parents[3] / "vectors" / "ceelo_bank.json").read_text(encoding="utf-8")

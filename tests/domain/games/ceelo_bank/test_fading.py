@@ -1,12 +1,12 @@
 """Posting a bank and covering it."""
 
 import pytest
-from tests.support.ceelo import table
-from tests.support.play import each
 
 from croupier.domain.commands import Decline, Fade, PostBank
 from croupier.domain.errors import Reason
 from croupier.domain.events import BankDecided, BankPosted, FadingClosed, PaidOut, RoundStarted
+from tests.support.ceelo import table
+from tests.support.play import each
 
 
 def released(events):
@@ -75,7 +75,7 @@ def test_the_german_source_covers_a_bank_of_5_with_2_and_3():
 
 
 @pytest.mark.parametrize(
-    ("zero_fade", "banker"), [("banker_keeps", "A"), ("pass_left", "B")], ids=["keeps", "passes"]
+    "zero_fade, banker", [("banker_keeps", "A"), ("pass_left", "B")], ids=["keeps", "passes"]
 )
 def test_nobody_fades_so_the_whole_bank_returns_without_a_throw(zero_fade, banker):
     at = table(zero_fade=zero_fade)

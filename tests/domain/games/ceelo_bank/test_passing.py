@@ -1,12 +1,12 @@
 """Who banks next, and what becomes of the bank."""
 
 import pytest
-from tests.support.ceelo import nets, table
-from tests.support.play import each, only
 
 from croupier.domain.commands import KeepBank, PassBank, PostBank, ResignBank
 from croupier.domain.errors import Reason
 from croupier.domain.events import BankDecided, BankerChosen, PaidOut, RoundStarted
+from tests.support.ceelo import nets, table
+from tests.support.play import each, only
 
 GERMAN = {"preset": "german"}
 HOT_FIRST = {"bank_precedence": "hot_first"}
@@ -15,7 +15,7 @@ REVERSED = {"roll_rules": "reversed"}
 
 
 @pytest.mark.parametrize(
-    ("options", "banker", "throws", "next_banker"),
+    "options, banker, throws, next_banker",
     [
         # every player with a bet won
         ({}, "224", "C 225, D 116", "B broken"),
@@ -70,7 +70,7 @@ def test_c19_the_first_hot_player_is_the_first_clockwise_from_the_bankers_left()
 
 
 @pytest.mark.parametrize(
-    ("bank_carry", "carried"), [("stand_or_add", 300), ("fresh", 0)], ids=["stands", "fresh"]
+    "bank_carry, carried", [("stand_or_add", 300), ("fresh", 0)], ids=["stands", "fresh"]
 )
 def test_a_retained_bank_stands_or_is_paid_out(bank_carry, carried):
     at = table(bank_carry=bank_carry)
@@ -108,7 +108,7 @@ def test_multiplied_a_retained_bank_stands_and_its_reserve_goes_back():
     assert (at.state.bank, at.table.at_risk) == (100, 100)
 
 
-# --- the banker's choice -----------------------------------------------------------------------------
+# --- the banker's choice ---
 
 
 def choosing(**options):
@@ -127,7 +127,7 @@ def test_d2_the_bank_does_not_move_until_the_banker_has_chosen():
 
 
 @pytest.mark.parametrize(
-    ("command", "banker", "rule"),
+    "command, banker, rule",
     [(KeepBank("A"), "A", "kept"), (PassBank("A"), "B", "passed")],
     ids=["keeps", "passes"],
 )
@@ -145,7 +145,7 @@ def test_choosing_may_be_combined_with_a_standing_bank_and_multiplied_payouts():
     assert at.table.at_risk == 0
 
 
-# --- resigning ---------------------------------------------------------------------------------------
+# --- resigning ---
 
 
 def test_c9_the_banker_may_resign_before_posting_and_his_left_neighbour_banks():

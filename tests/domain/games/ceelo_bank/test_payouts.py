@@ -1,11 +1,11 @@
 """What wins, losses and pushes pay: even money, multiplied, on both sides, beyond the bank."""
 
 import pytest
-from tests.support.ceelo import nets, roll, table, throwing
-from tests.support.play import each, only
 
 from croupier.domain.events import BankPosted, BetDecided, Collected, Faded, PaidOut, RoundSettled
 from croupier.domain.money import Odds
+from tests.support.ceelo import nets, roll, table, throwing
+from tests.support.play import each, only
 
 MULTIPLIED = {"payout": "multiplied"}
 BOTH = {**MULTIPLIED, "payout_applies_to": "both_sides"}
@@ -14,7 +14,7 @@ REVERSED = {"roll_rules": "reversed"}
 
 
 @pytest.mark.parametrize(
-    ("options", "throws", "net"),
+    "options, throws, net",
     [
         ({}, "B 225", "B +100"),
         ({}, "B 224", "B +0"),
@@ -54,7 +54,7 @@ def test_c5_a_player_wins_x_to_1_on_his_fade(options, throws, net):
 
 
 @pytest.mark.parametrize(
-    ("options", "banker", "net"),
+    "options, banker, net",
     [
         ({}, "456", "B -100"),
         (MULTIPLIED, "456", "B -100"),
@@ -131,7 +131,7 @@ def test_the_record_says_by_which_rule_and_at_which_odds_each_bet_was_settled():
 
 
 @pytest.mark.parametrize(
-    ("banker", "throws", "rules"),
+    "banker, throws, rules",
     [
         ("456", "", ["banker_automatic_win"] * 2),
         ("123", "", ["banker_automatic_loss"] * 2),
@@ -149,11 +149,11 @@ def test_bets_are_settled_by_named_rules(banker, throws, rules):
     assert [settled["B"], settled["C"]] == rules
 
 
-# --- beyond the bank --------------------------------------------------------------------------------
+# --- beyond the bank ---
 
 
 @pytest.mark.parametrize(
-    ("options", "reserve"),
+    "options, reserve",
     [
         ({}, 0),
         (MULTIPLIED, 400),
@@ -190,7 +190,7 @@ def test_prefunded_the_banker_escrows_the_largest_factor_that_can_be_required(op
 
 
 @pytest.mark.parametrize(
-    ("options", "reserve"),
+    "options, reserve",
     [
         ({}, 0),
         (MULTIPLIED, 0),
@@ -242,7 +242,7 @@ def test_losing_stakes_fill_the_bank_before_the_reserve_is_touched():
 
 
 @pytest.mark.parametrize(
-    ("throws", "expected"),
+    "throws, expected",
     [
         ("B 456, C 444, D 111", "A -300, B +200, C +100"),  # in throwing order, until it is empty
         ("B 111, C 225, D 456", "A -300, B +300"),

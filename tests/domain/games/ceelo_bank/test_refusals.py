@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import pytest
-from tests.support.ceelo import DEALER, roll, table, throwing
 
 from croupier.domain.commands import (
     Decline,
@@ -16,6 +15,7 @@ from croupier.domain.commands import (
 )
 from croupier.domain.errors import Kind, Reason
 from croupier.domain.money import AMOUNT_MAX
+from tests.support.ceelo import DEALER, roll, table, throwing
 
 
 def opened():
@@ -65,7 +65,7 @@ def settled():
 
 
 @pytest.mark.parametrize(
-    ("where", "command", "reason", "rule"),
+    "where, command, reason, rule",
     [
         # posting
         (opened, PostBank("B", 1), "NOT_YOUR_TURN", "only_the_banker_posts"),
@@ -155,7 +155,7 @@ def test_over_fading_is_refused_not_trimmed_and_says_what_is_left():
 
 
 @pytest.mark.parametrize(
-    ("where", "command", "field"),
+    "where, command, field",
     [
         (opened, PostBank("A", 0), "post_bank.amount"),
         (carrying, PostBank("A", -1), "post_bank.amount"),
@@ -169,7 +169,7 @@ def test_a_refused_amount_names_the_field_at_fault(where, command, field):
 
 
 @pytest.mark.parametrize(
-    ("where", "command", "to_act"),
+    "where, command, to_act",
     [
         (opened, PostBank("B", 1), "A"),
         (fading, Fade("D", 1), "C"),

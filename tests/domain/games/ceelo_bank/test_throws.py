@@ -4,17 +4,17 @@ from collections import Counter
 from itertools import permutations, product
 
 import pytest
-from tests.support.ceelo import dice, table, throwing
-from tests.support.play import each, only
 
 from croupier.domain.events import BetDecided, Rolled
 from croupier.domain.games.ceelo_throws import DECISIVE, MEANINGLESS, point_of, read
+from tests.support.ceelo import dice, table, throwing
+from tests.support.play import each, only
 
 ALL = list(product(range(1, 7), repeat=3))
 
 
 @pytest.mark.parametrize(
-    ("thrown", "reading"),
+    "thrown, reading",
     [
         ("456", "four_five_six"),
         ("123", "one_two_three"),
@@ -90,7 +90,7 @@ def test_c1_the_banker_wins_loses_sets_a_point_or_throws_again(options):
 
 
 @pytest.mark.parametrize(
-    ("thrown", "meaning"),
+    "thrown, meaning",
     [
         ("456", "win"),
         ("111", "win"),  # triple ones too
@@ -133,7 +133,7 @@ def test_a_player_beats_ties_or_falls_short_of_every_point(point, options):
 
 
 @pytest.mark.parametrize(
-    ("thrown", "standard", "switched", "inherits_nothing", "losing_triples"),
+    "thrown, standard, switched, inherits_nothing, losing_triples",
     [
         ("456", "won", "lost", "lost", "won"),
         ("123", "lost", "won", "won", "lost"),

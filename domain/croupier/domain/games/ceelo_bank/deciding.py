@@ -159,11 +159,11 @@ def _check_thrower(state: State, player: str) -> None:
     if state.phase == BANKER_THROWS:
         _check_banker(state, player, "the_banker_throws_first")
         return
-    if player != state.banker:
-        _check_phase(state, PLAYER_THROWS, "players_do_not_throw")
-    else:
+    bettors = {bet.player for bet in state.bets}  # between rounds, those of the round just over
+    if player == state.banker and player not in bettors:
         early = {BANK_OPEN: "bank_not_posted", FADING: "fading_is_not_closed"}
         _check_phase(state, PLAYER_THROWS, early.get(state.phase, "the_banker_has_to_choose"))
+    _check_phase(state, PLAYER_THROWS, "players_do_not_throw")
     bet = state.next_bet
     thrower = bet.player if bet else ""
     if player == thrower:
