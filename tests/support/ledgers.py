@@ -6,10 +6,15 @@ import itertools
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+from eventsourcing.persistence import DataError, OperationalError
+
+from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.requests import CreateLedger, Deposit, OpenTable, Play, Request
 from croupier.services.ledger.writer import Limits
 from croupier.services.store.sqlite import SQLiteEngine
+from croupier.services.store.store import Head, HeadMovedError
 
 LEDGER = "main"
 _IDS = itertools.count(1)
@@ -105,3 +110,49 @@ class House:
 
     def close(self):
         self.ledgers.close()
+
+
+class Faulty:
+    """A store with named faults, each of which happens once."""
+
+    def __init__(self, store):
+        self._store = store
+        self.fault = ""
+        self.then = ""
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def _take(self, *names):
+        if self.fault in names:
+            fault, self.fault, self.then = self.fault, self.then, ""
+            return fault
+        return ""
+
+    def commit(self, records, commit):
+        match self._take("fails", "fails_but_persisted", "head_moved"):
+            case "fails":
+                raise OperationalError("disk full")
+            case "fails_but_persisted":
+                self._store.commit(records, commit)
+                raise OperationalError("connection lost")
+            case "head_moved":
+                raise HeadMovedError("somebody else was first")
+        self._store.commit(records, commit)
+
+    def head(self):
+        match self._take("head_fails", "head_of_an_older_copy", "head_is_corrupt"):
+            case "head_is_corrupt":
+                raise DataError("a frontier of 7 bytes")
+            case "head_fails":
+                raise OperationalError("no answer")
+            case "head_of_an_older_copy":
+                return Head()
+        return self._store.head()
+
+
+async def refused(awaitable, reason):
+    with pytest.raises(Refused) as caught:
+        await awaitable
+    assert caught.value.reason is reason
+    return caught.value

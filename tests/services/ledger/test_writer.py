@@ -5,54 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from eventsourcing.persistence import OperationalError
 
-from croupier.domain.commands import Decline, Fade, PostBank, Roll
-from croupier.domain.dice import Source
+from croupier.domain.commands import Decline, PostBank
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.requests import CloseTable, CreateLedger, Deposit, Withdraw
 from croupier.services.ledger.writer import Limits
-from croupier.services.store.store import Head, HeadMovedError
-from tests.support.ledgers import LEDGER, Clock, House
+from tests.support.ledgers import LEDGER, Clock, House, refused
 
 SECOND_US = 1_000_000
-
-
-class Faulty:
-    """A store with named faults, each of which happens once."""
-
-    def __init__(self, store):
-        self._store = store
-        self.fault = ""
-        self.then = ""
-
-    def __getattr__(self, name):
-        return getattr(self._store, name)
-
-    def _take(self, *names):
-        if self.fault in names:
-            fault, self.fault, self.then = self.fault, self.then, ""
-            return fault
-        return ""
-
-    def commit(self, records, commit):
-        match self._take("fails", "fails_but_persisted", "head_moved"):
-            case "fails":
-                raise OperationalError("disk full")
-            case "fails_but_persisted":
-                self._store.commit(records, commit)
-                raise OperationalError("connection lost")
-            case "head_moved":
-                raise HeadMovedError("somebody else was first")
-        self._store.commit(records, commit)
-
-    def head(self):
-        match self._take("head_fails", "head_of_an_older_copy"):
-            case "head_fails":
-                raise OperationalError("no answer")
-            case "head_of_an_older_copy":
-                return Head()
-        return self._store.head()
 
 
 @pytest.fixture
@@ -61,29 +21,6 @@ async def house(tmp_path):
     await house.create()
     yield house
     house.close()
-
-
-@pytest.fixture
-async def faulty(tmp_path):
-    """Return a house and its store, whose faults can be named."""
-    stores = []
-
-    def wrap(store):
-        stores.append(Faulty(store))
-        return stores[-1]
-
-    house = House(tmp_path, wrap=wrap)
-    await house.create()
-    await house.deposit("anna", 1000)
-    yield house, stores[0]
-    house.close()
-
-
-async def refused(awaitable, reason):
-    with pytest.raises(Refused) as caught:
-        await awaitable
-    assert caught.value.reason is reason
-    return caught.value
 
 
 async def test_all_who_wait_are_recorded_with_one_commit(house):
@@ -248,103 +185,6 @@ async def test_escrow_that_differs_from_the_state_is_never_recorded(house, monke
     with pytest.raises(AssertionError, match="escrow of t1 would hold 0, its state 50 at risk"):
         await house.play(PostBank("anna", 50))
     assert house.books() == before
-
-
-# --- when the engine fails -----------------------------------------------------------
-
-
-async def test_a_commit_that_failed_is_not_recorded_and_can_be_asked_again(faulty):
-    house, store = faulty
-    before = house.books()
-    store.fault = "fails"
-    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
-    assert house.books() == before
-    assert (await house.deposit("anna", 5, "d")).last == before[0].position + 1
-    assert house.ledger.balance("player:anna", "EUR") == 1005
-
-
-async def test_a_commit_that_failed_but_persisted_is_acknowledged(faulty):
-    house, store = faulty
-    store.fault = "fails_but_persisted"
-    receipt = await house.deposit("anna", 5, "d")
-    assert (await house.deposit("anna", 5, "d")).events == receipt.events
-    assert house.ledger.balance("player:anna", "EUR") == 1005
-
-
-async def test_a_commit_of_which_nobody_knows_is_found_by_its_request_id(faulty):
-    house, store = faulty
-    store.fault, store.then = "fails_but_persisted", "head_fails"
-    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
-    assert (await house.deposit("anna", 5, "d")).last == 3
-    assert house.ledger.balance("player:anna", "EUR") == 1005
-    assert len(house.log()) == 3
-
-
-async def test_a_lost_race_for_the_head_records_nothing(faulty):
-    house, store = faulty
-    before = house.books()
-    store.fault = "head_moved"
-    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
-    assert house.books() == before
-
-
-async def test_a_head_that_went_back_fences_the_ledger(faulty):
-    house, store = faulty
-    store.fault = "head_of_an_older_copy"
-    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
-    assert "went back from 2 to 0" in house.watcher.fenced[LEDGER]
-    # It stays fenced, for reads too, until an operator has looked.
-    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
-    with pytest.raises(Refused, match="waits for an operator"):
-        house.ledger.head()
-
-
-async def test_a_head_that_went_back_while_nobody_knew_fences_the_ledger(faulty):
-    house, store = faulty
-    store.fault, store.then = "fails_but_persisted", "head_fails"
-    await refused(house.deposit("anna", 5), Reason.STORE_UNAVAILABLE)
-    store.fault = "head_of_an_older_copy"
-    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
-
-
-# --- several processes ---------------------------------------------------------------
-
-
-async def test_a_withdrawal_through_one_follows_a_deposit_through_the_other(tmp_path):
-    one, other = House(tmp_path), House(tmp_path)
-    await one.create()
-    await one.deposit("anna", 100)
-    assert (await other.ask(Withdraw("player:anna", "EUR", 100))).last == 3
-    assert one.ledger.balance("player:anna", "EUR") == 0
-    one.close()
-    other.close()
-
-
-async def test_a_table_played_through_two_writers_has_one_order(tmp_path):
-    one, other = House(tmp_path), House(tmp_path)
-    await one.create()
-    await one.deposit("anna", 100)
-    await other.deposit("bert", 100)
-    await one.open_table()
-    await other.play(PostBank("anna", 100))
-    await one.play(Fade("bert", 100))
-    roll = Roll("anna", (1, 2, 4), Source("dealer", "kim"))
-    receipts = await asyncio.gather(
-        *(one.play(roll, request_id=f"a{n}") for n in range(20)),
-        *(other.play(roll, request_id=f"b{n}") for n in range(20)),
-    )
-    assert sorted(receipt.version for receipt in receipts) == list(range(6, 46))
-    assert one.books() == other.books()
-    one.close()
-    other.close()
-
-
-async def test_a_request_accepted_through_one_is_a_retry_through_the_other(tmp_path):
-    one, other = House(tmp_path), House(tmp_path)
-    await one.create()
-    assert await one.deposit("anna", 5, "d") == await other.deposit("anna", 5, "d")
-    one.close()
-    other.close()
 
 
 async def test_a_ledger_exists_once(tmp_path):

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Protocol
 
 import structlog
-from eventsourcing.persistence import PersistenceError
+from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.committed import Committed, LogError, read
@@ -134,10 +134,10 @@ class Writer:
         try:
             if not self._fresh or self._store.changed():
                 self._catch_up()
+        except (LogError, DataError) as error:
+            self._fence(error)
         except PersistenceError as error:
             raise self._unavailable(error) from error
-        except LogError as error:
-            self._fence(error)
         self._check_fenced()
 
     async def drain(self) -> None:
@@ -214,7 +214,7 @@ class Writer:
                 self._commit(turn)
             self._fresh = True
             answers = [self._answer(answer) for answer in turn.answers]
-        except LogError as error:
+        except (LogError, DataError) as error:
             self._fence(error)
             return [self._fenced_refusal()] * len(batch)
         except PersistenceError as error:
@@ -282,7 +282,7 @@ class Writer:
         self.committed = Committed(self._store, self._limits.live_tables, known)
         self._fresh = False
 
-    def _fence(self, error: LogError) -> None:
+    def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
         self.fenced = str(error)
         self._forget()

@@ -1,0 +1,85 @@
+"""When the engine fails: what was acknowledged is there, what was not can be asked again."""
+
+from __future__ import annotations
+
+import pytest
+
+from croupier.domain.errors import Reason, Refused
+from tests.support.ledgers import LEDGER, Faulty, House, refused
+
+
+@pytest.fixture
+async def faulty(tmp_path):
+    """Return a house and its store, whose faults can be named."""
+    stores = []
+
+    def wrap(store):
+        stores.append(Faulty(store))
+        return stores[-1]
+
+    house = House(tmp_path, wrap=wrap)
+    await house.create()
+    await house.deposit("anna", 1000)
+    yield house, stores[0]
+    house.close()
+
+
+async def test_a_commit_that_failed_is_not_recorded_and_can_be_asked_again(faulty):
+    house, store = faulty
+    before = house.books()
+    store.fault = "fails"
+    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
+    assert house.books() == before
+    assert (await house.deposit("anna", 5, "d")).last == before[0].position + 1
+    assert house.ledger.balance("player:anna", "EUR") == 1005
+
+
+async def test_a_commit_that_failed_but_persisted_is_acknowledged(faulty):
+    house, store = faulty
+    store.fault = "fails_but_persisted"
+    receipt = await house.deposit("anna", 5, "d")
+    assert (await house.deposit("anna", 5, "d")).events == receipt.events
+    assert house.ledger.balance("player:anna", "EUR") == 1005
+
+
+async def test_a_commit_of_which_nobody_knows_is_found_by_its_request_id(faulty):
+    house, store = faulty
+    store.fault, store.then = "fails_but_persisted", "head_fails"
+    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
+    assert (await house.deposit("anna", 5, "d")).last == 3
+    assert house.ledger.balance("player:anna", "EUR") == 1005
+    assert len(house.log()) == 3
+
+
+async def test_a_lost_race_for_the_head_records_nothing(faulty):
+    house, store = faulty
+    before = house.books()
+    store.fault = "head_moved"
+    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
+    assert house.books() == before
+
+
+async def test_a_head_that_went_back_fences_the_ledger(faulty):
+    house, store = faulty
+    store.fault = "head_of_an_older_copy"
+    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
+    assert "went back from 2 to 0" in house.watcher.fenced[LEDGER]
+    # It stays fenced, for reads too, until an operator has looked.
+    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
+    with pytest.raises(Refused, match="waits for an operator"):
+        house.ledger.head()
+
+
+async def test_a_head_that_went_back_while_nobody_knew_fences_the_ledger(faulty):
+    house, store = faulty
+    store.fault, store.then = "fails_but_persisted", "head_fails"
+    await refused(house.deposit("anna", 5), Reason.STORE_UNAVAILABLE)
+    store.fault = "head_of_an_older_copy"
+    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
+
+
+async def test_a_head_that_makes_no_sense_fences_the_ledger(faulty):
+    house, store = faulty
+    store.fault = "head_is_corrupt"
+    await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
+    assert house.watcher.fenced == {LEDGER: "a frontier of 7 bytes"}

@@ -1,0 +1,72 @@
+"""What the documentation says is so: its snippets run, its tables are complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from croupier.domain.errors import Kind, Reason
+from croupier.services.audit.tree import Frontier, leaf_hash
+from croupier.services.config import Settings
+from croupier.services.rpc.status import CODES
+from tests.support.serving import serving
+
+ROOT = Path(__file__).parents[1]
+DOCS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")])
+
+
+def snippets(page):
+    """Return the Python of a page, one snippet after the other."""
+    text = (ROOT / page).read_text()
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+async def test_the_snippets_of_the_integrators_guide_run(tmp_path):
+    async with serving(tmp_path) as served:
+        names = {"ADDRESS": served.address}
+        for snippet in snippets("docs/integration.md"):
+            code = compile(snippet, "integration.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+            if (waiting := eval(code, names)) is not None:  # noqa: S307  # our own documentation
+                await waiting
+
+
+def test_the_auditors_root_is_the_trees_root():
+    names = {}
+    exec(snippets("docs/audit.md")[0], names)  # noqa: S102  # our own documentation
+    frontier, leaves = Frontier(), []
+    for number in range(40):
+        assert names["root"](leaves) == frontier.root
+        leaves.append(b"event %d" % number)
+        frontier = frontier.append(leaf_hash(leaves[-1]))
+
+
+def test_every_reason_is_documented_with_its_status():
+    text = (ROOT / "docs/refusals.md").read_text()
+    sections = {}
+    for section in text.split("\n## ")[1:]:
+        for row in re.findall(r"^\| `(\w+)` \|(.*)$", section, re.MULTILINE):
+            sections[row[0]] = section.splitlines()[0] + row[1]
+    assert set(sections) == set(Reason.__members__)
+    for name, said in sections.items():
+        kind = Reason[name].kind
+        assert f"`{CODES[kind].name}`" in said, name
+
+
+def test_every_kind_of_refusal_has_a_status():
+    assert set(CODES) == set(Kind)
+
+
+def test_every_setting_is_documented():
+    text = (ROOT / "docs/operations.md").read_text()
+    table = text.split("## Settings")[1].split("## Callers")[0]
+    assert set(re.findall(r"`([a-z_]+)`(?=[,` |])", table)) >= set(Settings.model_fields)
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        if not link.startswith("https://"):
+            assert (page.parent / link).exists(), link
