@@ -1,153 +1,131 @@
-"""The exact odds, and the paytable they rest on."""
+"""The banker's advantage, exactly: C13, the source's 2 1/2 % is 2/81."""
 
+from collections import Counter
 from fractions import Fraction
 
 import pytest
 
-from croupier.domain.games.ceelo_bank import GAME
+from croupier.domain.games.ceelo_bank.game import CeeloBank
 from croupier.domain.games.ceelo_bank.odds import edge
+from croupier.domain.games.ceelo_bank.terms import Terms
+from croupier.domain.games.ceelo_bank.verdicts import banker_verdict, player_verdict
+from croupier.domain.games.ceelo_throws import DECISIVE, POINTS, point_of, read
 from croupier.domain.games.options import resolve
-from croupier.domain.money import EVEN, Odds
+from tests.support.ceelo import table
 
-MULTIPLIED = {"payout": "multiplied"}
-REVERSED = {"roll_rules": "reversed"}
-TRIPLES_LOSE = {"triples_lose": True}
-STANDARD_CHANCES = ("97/216", "307/648", "25/324")
-LOSING_TRIPLES_CHANCES = ("271/648", "109/216", "25/324")
+STANDARD = "97/216 307/648 25/324"
+LOSING_TRIPLES = "271/648 109/216 25/324"
+
+# name: options, "wins loses pushes", advantage per unit faded, advantage per unit not pushed
+VARIANTS = {
+    "finnish": ({}, STANDARD, "2/81", "8/299"),
+    "german": ({"preset": "german"}, STANDARD, "2/81", "8/299"),
+    "reversed": ({"roll_rules": "reversed"}, STANDARD, "2/81", "8/299"),
+    "triples_lose": ({"triples_lose": True}, LOSING_TRIPLES, "7/81", "28/299"),
+    "reversed, triples_lose": (
+        {"roll_rules": "reversed", "triples_lose": True},
+        LOSING_TRIPLES,
+        "7/81",
+        "28/299",
+    ),
+    "multiplied": ({"payout": "multiplied"}, STANDARD, "-19/243", "-76/897"),
+    "multiplied, both_sides": (
+        {"payout": "multiplied", "payout_applies_to": "both_sides"},
+        STANDARD,
+        "26/243",
+        "8/69",
+    ),
+    "reversed, multiplied": (
+        {"payout": "multiplied", "roll_rules": "reversed"},
+        STANDARD,
+        "-19/243",
+        "-76/897",
+    ),
+    "reversed, triples_lose, multiplied": (
+        {"payout": "multiplied", "roll_rules": "reversed", "triples_lose": True},
+        LOSING_TRIPLES,
+        "1/18",
+        "18/299",
+    ),
+}
 
 
 def resolved(options):
-    return resolve(GAME.options, GAME.presets, options)
+    return resolve(CeeloBank.options, CeeloBank.presets, options)
 
 
 @pytest.mark.parametrize(
-    "options, chances, advantage, percent, percent_not_pushed",
-    [
-        ({}, STANDARD_CHANCES, "2/81", "2.4691", "2.6756"),
-        ({"preset": "german"}, STANDARD_CHANCES, "2/81", "2.4691", "2.6756"),
-        (REVERSED, STANDARD_CHANCES, "2/81", "2.4691", "2.6756"),
-        (TRIPLES_LOSE, LOSING_TRIPLES_CHANCES, "7/81", "8.6420", "9.3645"),
-        ({**TRIPLES_LOSE, **REVERSED}, LOSING_TRIPLES_CHANCES, "7/81", "8.6420", "9.3645"),
-        (MULTIPLIED, STANDARD_CHANCES, "-19/243", "-7.8189", "-8.4727"),
-        (
-            {**MULTIPLIED, "payout_applies_to": "both_sides"},
-            STANDARD_CHANCES,
-            "26/243",
-            "10.6996",
-            "11.5942",
-        ),
-        ({**MULTIPLIED, **REVERSED}, STANDARD_CHANCES, "-19/243", "-7.8189", "-8.4727"),
-        (
-            {**MULTIPLIED, **REVERSED, **TRIPLES_LOSE},
-            LOSING_TRIPLES_CHANCES,
-            "1/18",
-            "5.5556",
-            "6.0201",
-        ),
-    ],
+    "options, chances, advantage, not_pushed", VARIANTS.values(), ids=list(VARIANTS)
 )
-def test_c13_the_bankers_advantage_per_unit_faded(
-    options, chances, advantage, percent, percent_not_pushed
+def test_c13_the_bankers_advantage_is_exact(options, chances, advantage, not_pushed):
+    exact = edge(resolved(options))
+    assert (exact.win, exact.lose, exact.push) == tuple(map(Fraction, chances.split()))
+    assert exact.win + exact.lose + exact.push == 1
+    assert exact.advantage == Fraction(advantage)
+    assert exact.advantage_not_pushed == Fraction(not_pushed)
+
+
+@pytest.mark.parametrize("options", [v[0] for v in VARIANTS.values()], ids=list(VARIANTS))
+@pytest.mark.parametrize("liability", ["prefunded", "capped"])
+def test_the_odds_are_of_wins_paid_in_full_whoever_guarantees_them(options, liability):
+    assert edge(resolved({**options, "over_bank_liability": liability})) == edge(resolved(options))
+
+
+def test_reversed_rolls_that_inherit_nothing_pay_even_money_for_one_two_three():
+    """1-2-3 then pays 1 to 1 instead of 2 to 1, whenever the banker holds a point."""
+    options = {"payout": "multiplied", "roll_rules": "reversed"}
+    inherits, bare = (
+        edge(resolved({**options, "reversed_inherits": value})) for value in (True, False)
+    )
+    a_point_then_one_two_three = Fraction(60, 108) * Fraction(6, 108)
+    assert bare.advantage - inherits.advantage == a_point_then_one_two_three
+
+
+def test_every_factor_at_one_is_even_money():
+    factors = {"factor_456": 1, "factor_triples": 1, "factor_111": 1}
+    assert edge(resolved({"payout": "multiplied", **factors})) == edge(resolved({}))
+
+
+def test_the_banker_wins_27_loses_21_and_holds_each_point_in_15_of_108():
+    terms = Terms.of(resolved({}))
+    throws = Counter()
+    for thrown in DECISIVE:
+        reading = read(thrown)
+        verdict = banker_verdict(terms, reading)
+        throws[verdict[0] if verdict else point_of(reading)] += 1
+    # "won" and "lost" are the faders': the banker's automatic loss is won by all of them
+    assert throws == {"lost": 27, "won": 21, 2: 15, 3: 15, 4: 15, 5: 15}
+
+
+@pytest.mark.parametrize("point", [2, 3, 4, 5])
+def test_a_player_has_12_and_15_for_each_higher_point_to_win_and_6_and_15_for_each_lower_to_lose(
+    point,
 ):
-    """The Finnish source says 2½ percent: 2/81, rounded; true of even money only."""
-    found = edge(resolved(options))
-    assert (found.win, found.lose, found.push) == tuple(map(Fraction, chances))
-    assert found.win + found.lose + found.push == 1
-    assert found.advantage == Fraction(advantage)
-    assert in_percent(found.advantage) == percent
-    assert in_percent(found.advantage_not_pushed) == percent_not_pushed
+    terms = Terms.of(resolved({}))
+    results = Counter(player_verdict(terms, point, read(thrown))[0] for thrown in DECISIVE)
+    assert results == {"won": 12 + 15 * (6 - point), "pushed": 15, "lost": 6 + 15 * (point - 1)}
 
 
-def in_percent(fraction):
-    """Return a fraction as percent with four decimal places, rounded to the nearest."""
-    units = round(fraction * 1_000_000)
-    sign, units = "-" if units < 0 else "", abs(units)
-    return f"{sign}{units // 10_000}.{units % 10_000:04}"
+CLASSES = Counter(map(read, DECISIVE))
+ONE_OF = {read(thrown): "".join(map(str, thrown)) for thrown in DECISIVE}
 
 
-def test_without_inheritance_a_reversed_123_is_paid_even_money():
-    """60 of 108 rounds have a point, and 6 of 108 players win by it: one unit less each time."""
-    multiplied = edge(resolved({**MULTIPLIED, **REVERSED}))
-    poorer = edge(resolved({**MULTIPLIED, **REVERSED, "reversed_inherits": False}))
-    assert poorer.advantage - multiplied.advantage == Fraction(60, 108) * Fraction(6, 108)
+def banker_net(options, banker, player=""):
+    at = table(seats="AB", purse=10_000, **options)
+    return at.play_round(1, "B 1", banker, f"B {player}" if player else "").nets["A"]
 
 
-def test_odds_are_of_bets_paid_in_full_also_where_the_table_caps_them():
-    capped = {**MULTIPLIED, "over_bank_liability": "capped"}
-    assert edge(resolved(capped)) == edge(resolved(MULTIPLIED))
-
-
-def test_each_factor_weighs_as_often_as_its_throw_comes():
-    base = edge(resolved(MULTIPLIED)).advantage
-    points = Fraction(60, 108)
-    dearer = {
-        "factor_456": Fraction(6, 108),
-        "factor_triples": Fraction(5, 108),
-        "factor_111": Fraction(1, 108),
-    }
-    for factor, chance in dearer.items():
-        one_more = resolved(MULTIPLIED)[factor] + 1
-        changed = edge(resolved({**MULTIPLIED, factor: one_more})).advantage
-        assert base - changed == points * chance
-
-
-@pytest.mark.parametrize(
-    "options, lines",
-    [
-        ({}, {"even": EVEN}),
-        ({"factor_111": 9}, {"even": EVEN}),
-        (
-            MULTIPLIED,
-            {
-                "even": EVEN,
-                "four_five_six": Odds(2),
-                "triples": Odds(3),
-                "one_one_one": Odds(5),
-            },
-        ),
-        (
-            {**MULTIPLIED, "factor_456": 4, "factor_triples": 6, "factor_111": 8},
-            {
-                "even": EVEN,
-                "four_five_six": Odds(4),
-                "triples": Odds(6),
-                "one_one_one": Odds(8),
-            },
-        ),
-        (
-            {**MULTIPLIED, **REVERSED},
-            {
-                "even": EVEN,
-                "one_two_three": Odds(2),
-                "triples": Odds(3),
-                "one_one_one": Odds(5),
-            },
-        ),
-        (
-            {**MULTIPLIED, **REVERSED, "reversed_inherits": False},
-            {"even": EVEN, "triples": Odds(3), "one_one_one": Odds(5)},
-        ),
-        ({**MULTIPLIED, **TRIPLES_LOSE}, {"even": EVEN, "four_five_six": Odds(2)}),
-        ({**MULTIPLIED, **TRIPLES_LOSE, **REVERSED}, {"even": EVEN, "one_two_three": Odds(2)}),
-        (
-            {**MULTIPLIED, **TRIPLES_LOSE, **REVERSED, "payout_applies_to": "both_sides"},
-            {
-                "even": EVEN,
-                "four_five_six": Odds(2),
-                "one_two_three": Odds(2),
-                "triples": Odds(3),
-                "one_one_one": Odds(5),
-            },
-        ),
-    ],
-)
-def test_the_paytable_prices_every_line_that_can_win_and_no_other(options, lines):
-    assert GAME.paytable(resolved(options)).lines == lines
-
-
-def test_another_price_is_another_paytable_with_another_digest():
-    digests = {
-        GAME.paytable(resolved({**MULTIPLIED, "factor_111": factor})).digest()
-        for factor in range(1, 101)
-    }
-    assert len(digests) == 100
+@pytest.mark.parametrize("name", ["finnish", "multiplied, both_sides", "reversed, multiplied"])
+def test_the_odds_are_those_of_rounds_played_out(name):
+    """Every class of throw against every other at a real table, weighed by its throws of 108."""
+    options, _, advantage, _ = VARIANTS[name]
+    gained = 0
+    for banker, ways in CLASSES.items():
+        if banker in POINTS[1:5]:
+            gained += ways * sum(
+                others * banker_net(options, ONE_OF[banker], ONE_OF[player])
+                for player, others in CLASSES.items()
+            )
+        else:
+            gained += ways * 108 * banker_net(options, ONE_OF[banker])
+    assert Fraction(gained, 108 * 108) == Fraction(advantage)
