@@ -26,7 +26,6 @@ TESTED_ELSEWHERE = {
     "COMMAND_NOT_IN_GAME": "the one game of this release takes every command there is",
     "DEADLINE_PASSED": "the caller's own library answers first; see the last test of this file",
     "INTERNAL": "a fault of ours, which no request can cause: the interceptor's tests make one",
-    "SHUTTING_DOWN": "kept for a later release: at shutdown the transport itself turns calls away",
     "STAKE_BELOW_LIMIT": "the one game of this release has no least stake",
 }
 """Reasons that no test of the acceptance suite's refusals can cause, and why."""

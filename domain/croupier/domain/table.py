@@ -163,15 +163,23 @@ def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEv
                 table = fold(table, started)
             yield fact
             table = fold(table, fact)
-        pending = due(table) or table.game.follow(table.state)
-        if not pending and table.in_round and not table.game.in_round(table.state):
-            yield RoundSettled(round=table.round, carried=table.at_risk)
+        pending = automatic(table)
 
 
-def due(table: Table) -> tuple[TableEvent, ...]:
-    """Return the payouts that the table's state owes now: settlement over the round's events."""
-    outcome = table.game.outcome(table.state)
-    return settle(outcome, table.paytable) if outcome else ()
+def automatic(table: Table) -> tuple[TableEvent, ...]:
+    """Return what must come next by itself, nothing where a person has to act.
+
+    That is the payouts that the state owes (settlement over the round's events), else the facts
+    that follow by the rules, else the end of a round from which nothing is owed. Replay asks the
+    same, so an event that is missing, added or changed here is found.
+    """
+    if outcome := table.game.outcome(table.state):
+        return settle(outcome, table.paytable)
+    if facts := table.game.follow(table.state):
+        return facts
+    if table.in_round and not table.game.in_round(table.state):
+        return (RoundSettled(round=table.round, carried=table.at_risk),)
+    return ()
 
 
 def fold(table: Table | None, event: TableEvent) -> Table:

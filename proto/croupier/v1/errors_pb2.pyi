@@ -73,8 +73,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_CLOCK_BEHIND: _Reason.ValueType  # 47
     REASON_LEDGER_FENCED: _Reason.ValueType  # 48
     REASON_STORE_UNAVAILABLE: _Reason.ValueType  # 49
-    REASON_SHUTTING_DOWN: _Reason.ValueType  # 50
-    REASON_INTERNAL: _Reason.ValueType  # 51
+    REASON_INTERNAL: _Reason.ValueType  # 50
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -133,6 +132,5 @@ REASON_DEADLINE_PASSED: Reason.ValueType  # 46
 REASON_CLOCK_BEHIND: Reason.ValueType  # 47
 REASON_LEDGER_FENCED: Reason.ValueType  # 48
 REASON_STORE_UNAVAILABLE: Reason.ValueType  # 49
-REASON_SHUTTING_DOWN: Reason.ValueType  # 50
-REASON_INTERNAL: Reason.ValueType  # 51
+REASON_INTERNAL: Reason.ValueType  # 50
 Global___Reason: _TypeAlias = Reason  # noqa: Y015

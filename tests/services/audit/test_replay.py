@@ -126,7 +126,7 @@ def test_a_payout_off_by_one_minor_unit_is_found(name: str, change: int):
 def test_a_collection_off_by_one_minor_unit_is_found():
     stream = recorded(*ROUND)
     first(stream, "collected").collected.amount -= 1
-    assert any("settlement gives" in found for found in findings(stream))
+    assert any("has to follow" in found for found in findings(stream))
 
 
 @pytest.mark.parametrize("name", STREAMS)
@@ -230,6 +230,38 @@ def test_an_early_payout_is_found():
     paid = first(stream, "paid_out", "triples")
     at = stream.index(first(stream, "rolled"))
     assert any("nothing is due" in found for found in findings([*stream[:at], paid, *stream[at:]]))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda bank: setattr(bank, "next_banker", "dora"),
+        lambda bank: setattr(bank, "rule", "retained"),
+        lambda bank: setattr(bank, "bank_left", bank.bank_left + 1),
+    ],
+    ids=["who banks next", "the rule", "what was left"],
+)
+def test_a_changed_passing_of_the_bank_is_found(change: Callable[..., object]):
+    stream = recorded(*ROUND)
+    change(first(stream, "bank_decided").bank_decided)
+    assert any("has to follow" in found for found in findings(stream))
+
+
+@pytest.mark.parametrize("kind", ["fading_closed", "bank_decided", "round_settled"])
+def test_an_automatic_event_that_is_missing_is_found(kind: str):
+    stream = recorded(*ROUND)
+    stream.remove(first(stream, kind))
+    assert any("has to follow" in found for found in findings(stream))
+
+
+def test_a_stream_cut_off_while_something_has_to_follow_is_found():
+    stream = recorded(*ROUND, close=False)
+    replay = Replay()
+    for event in stream[:-1]:
+        replay.fold(event)
+    assert replay.end() == ["the stream ends where RoundSettled(round=1, carried=0) has to follow"]
+    replay.fold(stream[-1])
+    assert replay.end() == []
 
 
 def test_a_replay_of_nothing_has_no_table():

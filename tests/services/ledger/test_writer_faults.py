@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from croupier.domain.errors import Reason, Refused
@@ -83,3 +85,14 @@ async def test_a_head_that_makes_no_sense_fences_the_ledger(faulty):
     store.fault = "head_is_corrupt"
     await refused(house.deposit("anna", 5), Reason.LEDGER_FENCED)
     assert house.watcher.fenced == {LEDGER: "a frontier of 7 bytes"}
+
+
+async def test_a_watcher_that_fails_keeps_nobody_from_his_receipt(faulty, monkeypatch):
+    house, _ = faulty
+
+    def broken(*args):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(house.watcher, "turn_committed", broken)
+    receipts = await asyncio.gather(house.deposit("anna", 5), house.deposit("bert", 5))
+    assert [receipt.last for receipt in receipts] == [3, 4]

@@ -1,11 +1,11 @@
 """What a game must be able to say. A game is a value with pure functions and no memory.
 
     decide   a command -> the facts it causes, or a refusal    runs once, when it is accepted
-    follow   the facts that follow by themselves               runs once, after decide
+    follow   the facts that follow by themselves               runs again on every replay
     outcome  what is owed now                                  runs again on every replay
     fold     one fact -> the next state, never refuses         runs again on every replay
 
-A change that makes `fold`, `outcome` or `paytable` read old facts differently is a new `edition`.
+A change that makes `fold`, `follow`, `outcome` or `paytable` read old facts differently is a new `edition`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,10 @@ class Game(Protocol[S]):
         ...
 
     def follow(self, state: S) -> tuple[Fact, ...]:
-        """Return what happens by itself in this state; empty when somebody has to act."""
+        """Return what happens by itself in this state; empty when somebody has to act.
+
+        It is empty, as `outcome` is None, between the facts of one command.
+        """
         ...
 
     def outcome(self, state: S) -> Outcome | None:

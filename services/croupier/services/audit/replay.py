@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from croupier.domain import table as rules
 from croupier.domain.bookkeeping import table_postings
-from croupier.domain.events import Collected, PaidOut, TableClosed, TableEvent
+from croupier.domain.events import (
+    BankDecided,
+    Collected,
+    FadingClosed,
+    PaidOut,
+    RoundSettled,
+    RoundStarted,
+    TableClosed,
+    TableEvent,
+)
 from croupier.domain.names import escrow
 from croupier.domain.postings import deltas
 from croupier.domain.table import TABLE_CLOSED, Table
@@ -12,17 +21,22 @@ from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
 
 
+_AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled
+"""What nobody can ask for: it comes by itself or not at all."""
+
+
 class Replay:
     """A table's stream folded event by event, with its escrow summed beside it.
 
-    The payouts are recomputed by the function with which the server settles, from the state before
-    them; the postings are recomputed from the events; escrow must equal what the state holds.
+    What comes by itself (payouts, the closing of fading, where the bank goes, the end of a round)
+    is recomputed from the state before it, by the functions that the server used; postings are
+    recomputed from their events; escrow must equal what the state holds.
     """
 
     def __init__(self) -> None:
         self._table: Table | None = None
         self._escrow = 0
-        self._due: tuple[TableEvent, ...] = ()
+        self._expected: tuple[TableEvent, ...] = ()
 
     @property
     def table(self) -> Table:
@@ -40,7 +54,7 @@ class Replay:
 
         """
         event: TableEvent = payload_from_wire(stored)  # type: ignore[assignment]  # a table's stream
-        findings = self._check_due(event)
+        findings = self._check_expected(event)
         self._table = rules.fold(self._table, event)
         at = self._table
         if stored.version != at.version:
@@ -52,23 +66,28 @@ class Replay:
         self._escrow += deltas(recorded).get((escrow(at.id), at.opened.currency), 0)
         if self._escrow != at.at_risk:
             findings.append(f"escrow holds {self._escrow}, the state {at.at_risk}")
-        if not self._due:
-            self._due = rules.due(at)
+        # A round's first stake comes with its start, not after it.
+        if not self._expected and not isinstance(event, RoundStarted):
+            self._expected = rules.automatic(at)
         return findings
 
-    def _check_due(self, event: TableEvent) -> list[str]:
-        if self._due:
-            expected, *rest = self._due
-            self._due = tuple(rest)
+    def end(self) -> list[str]:
+        """Return what is missing where the stream ends here."""
+        return [f"the stream ends where {missing} has to follow" for missing in self._expected]
+
+    def _check_expected(self, event: TableEvent) -> list[str]:
+        if self._expected:
+            expected, *rest = self._expected
+            self._expected = tuple(rest)
             if event != expected:
-                return [f"recorded {event} where settlement gives {expected}"]
-        elif isinstance(event, Collected | PaidOut) and not self._closing(event):
+                return [f"recorded {event} where {expected} has to follow"]
+        elif isinstance(event, _AUTOMATIC) and not self._closing(event):
             return [f"recorded {event} where nothing is due"]
         elif isinstance(event, TableClosed) and self._escrow:
             return [f"closed while escrow holds {self._escrow}"]
         return []
 
-    def _closing(self, event: Collected | PaidOut) -> bool:
+    def _closing(self, event: TableEvent) -> bool:
         """Return whether a payout returns a whole holding to its owner as the table closes."""
         if not isinstance(event, PaidOut) or event.rule != TABLE_CLOSED or self._table is None:
             return False

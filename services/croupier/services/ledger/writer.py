@@ -227,7 +227,11 @@ class Writer:
         if turn.sealed:
             events = [sealed.event for sealed in turn.sealed]
             seconds = perf_counter() - started
-            self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
+            try:
+                self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
+            except Exception:
+                # It is recorded: whoever watches may fail, the callers get their receipts.
+                logger.exception("observer failed", ledger=self._ledger)
         return answers
 
     def _decide(self, requests: Sequence[Request]) -> Turn:

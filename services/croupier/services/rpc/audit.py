@@ -29,17 +29,22 @@ class AuditService(AuditServiceServicer):
         to_version = _not_negative(request.to_version, "to_version")
         to_time_us = wire.time_from_wire(request, "to_time")
         replay = Replay()
+        # One step is held back, so that the last one can say what is missing after it.
+        step: pb.ReplayTableResponse | None = None
         for event in ledger.table_events(table_id):
-            if to_version and event.version > to_version:
+            late = to_time_us is not None and microseconds(event.recorded_time) > to_time_us
+            if late or (to_version and event.version > to_version):
+                if step is not None:
+                    yield step
                 return
-            if to_time_us is not None and microseconds(event.recorded_time) > to_time_us:
-                return
+            if step is not None:
+                yield step
             findings = replay.fold(event)
-            yield pb.ReplayTableResponse(
-                event=event,
-                table=views.table_to_wire(ledger_id, replay.table),
-                findings=findings,
-            )
+            table = views.table_to_wire(ledger_id, replay.table)
+            step = pb.ReplayTableResponse(event=event, table=table, findings=findings)
+        if step is not None:
+            step.findings.extend(replay.end())
+            yield step
 
     async def ListEvents(
         self, request: pb.ListEventsRequest, context: Any
