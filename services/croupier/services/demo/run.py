@@ -22,7 +22,8 @@ from croupier.services.demo.checks import (
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import LEDGER, Played, Player
 from croupier.services.demo.scrape import scrape
-from croupier.services.demo.script import DRAWN, SESSIONS, Session
+from croupier.services.demo.script import Session
+from croupier.services.demo.sessions import DRAWN, SESSIONS
 from croupier.services.narration import money, standing
 from croupier.services.server import Server
 from croupier.v1.tables_pb2 import Table
