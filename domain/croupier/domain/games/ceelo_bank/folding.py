@@ -94,7 +94,7 @@ def _posted(state: State, fact: BankPosted) -> State:
 
 def _closed(state: State, fact: FadingClosed) -> State:
     """The uncovered rest, and the reserve that stood for it, are the banker's again."""
-    reserve = state.reserve * fact.faded // state.bank
+    reserve = state.reserve * fact.faded // max(state.bank, 1)
     return replace(
         state,
         phase=BANKER_THROWS if fact.faded else NO_ACTION,
