@@ -34,6 +34,9 @@ SEATS = "ABCDE"
 DIE = st.integers(1, 6)
 DICE = st.tuples(DIE, DIE, DIE)
 DECISIVE = DICE.filter(lambda dice: ceelo_model.kind(dice) != "again")
+POINTS = DECISIVE.filter(lambda dice: ceelo_model.kind(dice) in range(2, 6))
+SPECIALS = st.sampled_from(((4, 5, 6), (1, 1, 1), (3, 3, 3), (2, 1, 3)))
+IMPOSSIBLE = st.sampled_from(((0, 1, 2), (5, 6, 7), (6, 6)))
 COMMANDS = (PostBank, Fade, Decline, Roll, KeepBank, PassBank, ResignBank)
 BY_NAME = {
     "post_bank": PostBank,
@@ -67,16 +70,17 @@ OPTIONS = st.fixed_dictionaries(
     optional={option.name: value_of(option) for option in GAME.options},
 )
 TABLES = st.tuples(OPTIONS, st.integers(2, 5), st.integers(0, 4), st.sampled_from((60, 10**7)))
-# Most steps do what the table waits for, so that rounds get somewhere; `amount` is then a share.
+# Most steps do what the table waits for, so that rounds get somewhere; a fade is then so many
+# twelfths of what is uncovered.
 STEPS = st.lists(
     st.tuples(
         st.sampled_from(["expected"] * 6 + ["any"]),
         st.integers(0, 6),
         st.integers(0, 4),
-        st.integers(-1, 12),
-        DICE | DECISIVE | st.tuples(st.integers(0, 7), DIE, DIE),
+        st.sampled_from((4, 12, 1, 6, 3, 0, -1)),
+        st.one_of(POINTS, SPECIALS, DECISIVE, SPECIALS, DICE, IMPOSSIBLE),
     ),
-    min_size=10,
+    min_size=20,
     max_size=60,
 )
 THOROUGH = settings(max_examples=100, deadline=None, derandomize=True)
@@ -92,7 +96,7 @@ def command_of(at, step):
     how, which, who, amount, dice = step
     if how == "expected":
         view = at.view
-        kind, player = BY_NAME[view.expects[which % len(view.expects)]], view.to_act[0]
+        kind, player = BY_NAME[view.expects[-1 if which == 6 else 0]], view.to_act[0]
         if kind is Fade and amount > 0:
             amount = -(-at.state.uncovered * amount // 12)
     else:

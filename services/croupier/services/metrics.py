@@ -98,7 +98,7 @@ class Metrics:
             "ledger",
             "currency",
         )
-        self._fenced = gauge("ledger_fenced", "1 where a ledger is not served", "ledger")
+        self._fenced = gauge("ledger_fenced", "Whether a ledger is not served, 1 or 0", "ledger")
         self._known_ledgers: set[str] = set()
         self._waiting: dict[str, int] = {}
         self._children: dict[tuple[Any, ...], Any] = {}

@@ -5,7 +5,8 @@
     outcome  what is owed now                                  runs again on every replay
     fold     one fact -> the next state, never refuses         runs again on every replay
 
-A change that makes `fold`, `follow`, `outcome` or `paytable` read old facts differently is a new `edition`.
+A change that makes any of those that run again, or `paytable`, read old facts differently is a new
+`edition`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from croupier.domain.table import TABLE_CLOSED, Table
 from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
 
-
 _AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled
 """What nobody can ask for: it comes by itself or not at all."""
 
