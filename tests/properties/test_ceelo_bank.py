@@ -28,7 +28,7 @@ from croupier.domain.events import (
 )
 from croupier.domain.games.ceelo_bank import GAME
 from croupier.domain.settlement import settle
-from croupier.domain.table import TABLE_CLOSED, fold
+from croupier.domain.table import TABLE_CLOSED, automatic, fold
 from tests.support import ceelo_model
 from tests.support.ceelo import DEALER, CeeloTable
 
@@ -161,8 +161,7 @@ def test_somebody_always_has_to_act_and_nothing_is_left_undone(setup, steps):
         assert len(view.to_act) == 1
         assert view.to_act[0] in at.seats
         assert view.expects
-        assert GAME.outcome(at.state) is None
-        assert GAME.follow(at.state) == ()
+        assert automatic(at.table) == ()
         try:
             at.do(command_of(at, step))
         except Refused:
