@@ -155,7 +155,7 @@ async def test_what_the_tree_was_made_to_fit_is_found_by_replay(tmp_path: Path):
         steps = await client.ask(audit_pb2.ReplayTableRequest(name="ledgers/casino/tables/t1"))
     wrong = [step for step in steps if step.findings]
     assert wrong[0].event.paid_out.rule == "triples"
-    assert "settlement gives" in wrong[0].findings[0]
+    assert "has to follow" in wrong[0].findings[0]
 
 
 async def test_a_file_that_is_no_ledger_keeps_no_other_from_being_served(tmp_path: Path):

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from importlib import import_module
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import structlog
 import typer
@@ -40,6 +40,25 @@ async def interrupted() -> None:
     await stop_asked().wait()
 
 
+class StandardError:
+    """Standard error as it is when a line is written, even if nobody can be told.
+
+    A log line that cannot be written (a closed pipe, a full disk) must not end a call whose answer
+    is decided.
+    """
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what can be flushed."""
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+
+
 def set_up_logging(level: str, form: str) -> None:
     """Write structured log lines to standard error."""
     renderer: Any = (
@@ -53,7 +72,7 @@ def set_up_logging(level: str, form: str) -> None:
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(cast(TextIO, StandardError())),
     )
 
 

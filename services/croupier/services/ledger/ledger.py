@@ -28,6 +28,7 @@ class Ledger:
         limits: Limits,
     ) -> None:
         self.id = ledger_id
+        self._begun = False
         self._store = store
         self._writer = Writer(ledger_id, store, observer, clock, limits)
 
@@ -51,8 +52,10 @@ class Ledger:
         return self._writer.fenced
 
     def exists(self) -> bool:
-        """Return whether the ledger's log has begun."""
-        return self._committed().version(LEDGER_STREAM) > 0
+        """Return whether the ledger's log has begun; once it has, it has."""
+        if not self._begun:
+            self._begun = self._committed().version(LEDGER_STREAM) > 0
+        return self._begun
 
     def head(self) -> Head:
         """Return the committed head."""
