@@ -70,11 +70,14 @@ def _times() -> Iterator[Case]:
             Reason.INVALID_TIME,
             "to_time",
         )
-    for time_ in (Timestamp(), Timestamp(seconds=1), Timestamp(seconds=int(time.time()) - 60)):
+    times = {
+        "1970": Timestamp(),
+        "1970 and a second": Timestamp(seconds=1),
+        "a minute ago": Timestamp(seconds=int(time.time()) - 60),
+    }
+    for when, time_ in times.items():
         for name, make in _mutations(not_after=time_):
-            yield Case(
-                f"{name} not after {time_.seconds} s", make, Reason.REQUEST_EXPIRED, "not_after"
-            )
+            yield Case(f"{name} not after {when}", make, Reason.REQUEST_EXPIRED, "not_after")
 
 
 def _versions() -> Iterator[Case]:

@@ -160,9 +160,9 @@ def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEv
             if not table.in_round and table.game.in_round(after.state):
                 started = RoundStarted(round=table.round, paytable_digest=table.paytable.digest())
                 yield started
-                table = fold(table, started)
+                after = fold(fold(table, started), fact)
             yield fact
-            table = fold(table, fact)
+            table = after
         pending = automatic(table)
 
 

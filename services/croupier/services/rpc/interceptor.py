@@ -53,6 +53,8 @@ class Interceptor(grpc.aio.ServerInterceptor):
         self._observer = observer
         self._clock = clock
         self._message_bytes_max = message_bytes_max
+        # A method is wrapped once: the library asks for its handler at every call.
+        self._wrapped: dict[str, Any] = {}
 
     async def intercept_service(
         self,
@@ -61,12 +63,18 @@ class Interceptor(grpc.aio.ServerInterceptor):
     ) -> Any:
         """Return the handler of a method, wrapped."""
         method = handler_call_details.method
-        handler = await continuation(handler_call_details)
+        wrapped = self._wrapped.get(method)
+        if wrapped is None:
+            handler = await continuation(handler_call_details)
+            if handler is None:
+                # Nothing handles it: admission refuses whatever is no method of the service.
+                return grpc.unary_unary_rpc_method_handler(self._unary(method, _nothing))
+            wrapped = self._wrapped[method] = self._wrap(method, handler)
+        return wrapped
+
+    def _wrap(self, method: str, handler: Any) -> Any:
         if method in OPEN_TO_ALL:
             return handler
-        if handler is None:
-            # Nothing handles it: admission refuses whatever is no method of the service.
-            return grpc.unary_unary_rpc_method_handler(self._unary(method, _nothing))
         if handler.request_streaming:
             # Reflection: the library's own service, guarded and otherwise left alone.
             return grpc.stream_stream_rpc_method_handler(
