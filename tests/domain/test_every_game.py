@@ -1,0 +1,153 @@
+"""What any game owes the table, whatever its rules: tried on every game there is."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import fields
+from typing import get_args
+
+import pytest
+
+from croupier.domain import commands
+from croupier.domain.dice import Source
+from croupier.domain.errors import Refused
+from croupier.domain.events import NAMES, Fact
+from croupier.domain.games import GAMES, game_of
+from croupier.domain.games.options import PRESET, resolve
+from croupier.domain.money import AMOUNT_MAX
+from croupier.domain.table import automatic, fold
+from tests.support.play import Sitting
+
+SOURCE = Source("dealer", "kim")
+KINDS = get_args(commands.Command)
+BY_NAME = {
+    "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("_"): kind
+    for kind in KINDS
+}
+SEEDS = range(12)
+STEPS = 60
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
+
+
+def command_of(kind, player, chance, amounts, dice):
+    """Return a command of any kind, its fields filled by what they are called."""
+    values = {"player": player, "dice": dice, "source": SOURCE}
+    return kind(*(values.get(field.name, chance.choice(amounts)) for field in fields(kind)))
+
+
+def expected(at, chance):
+    view = at.view
+    dice = tuple(chance.randint(1, 6) for _ in range(3))
+    kind = BY_NAME[chance.choice(view.expects)]
+    return command_of(kind, chance.choice(view.to_act), chance, (1, 2, 5, 20), dice)
+
+
+def anything(at, chance):
+    dice = tuple(chance.randint(-1, 8) for _ in range(chance.randint(0, 5)))
+    amounts = (-1, 0, 1, 7, 10**6, AMOUNT_MAX, AMOUNT_MAX + 1)
+    player = chance.choice([*at.seats, "nobody"])
+    return command_of(chance.choice(KINDS), player, chance, amounts, dice)
+
+
+def sat_through(game, seed):
+    """Play a table with a preset by chance; most commands are those that it waits for."""
+    chance = random.Random(f"{game.code} {seed}")
+    preset = chance.choice(list(game.presets))
+    at = Sitting(game.code, seats="ABCD"[: chance.randint(2, 4)], preset=preset)
+    for _ in range(STEPS):
+        ask = expected if chance.random() < 0.7 else anything
+        before = at.snapshot()
+        try:
+            assert at.do(ask(at, chance)), "an accepted command records something"
+        except Refused:
+            assert at.snapshot() == before
+        yield at
+
+
+@every_game
+def test_a_game_is_found_by_the_name_of_its_folder(game):
+    assert game_of(game.code) is game
+    assert type(game).__module__.startswith(f"croupier.domain.games.{game.code}")
+    assert game.title
+    assert game.edition >= 1
+
+
+@every_game
+def test_every_option_has_a_meaning_and_a_default_that_it_can_have(game):
+    names = [option.name for option in game.options]
+    assert len(set(names)) == len(names)
+    assert PRESET not in names
+    for option in game.options:
+        assert option.meaning
+        assert option.check(option.default) == option.default
+
+
+@every_game
+def test_every_preset_resolves_and_prices_even_money(game):
+    assert game.presets
+    for preset in game.presets:
+        resolved = resolve(game.options, game.presets, {PRESET: preset})
+        assert set(resolved) == {PRESET, *(option.name for option in game.options)}
+        paytable = game.paytable(resolved)
+        assert paytable.odds("").on(7) == 7
+        assert paytable.digest() == game.paytable(dict(reversed(resolved.items()))).digest()
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_somebody_has_to_act_and_is_told_what_he_may_do(game, seed):
+    for at in sat_through(game, seed):
+        assert at.view.to_act
+        assert set(at.view.to_act) <= set(at.seats)
+        assert at.view.expects
+        assert set(at.view.expects) <= set(BY_NAME)
+        assert [seat.player for seat in at.view.seats] == list(at.seats)
+        assert sum(seat.at_risk for seat in at.view.seats) == at.table.at_risk
+        assert automatic(at.table) == ()
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_more_is_paid_than_was_staked_and_replay_gives_the_same_table(game, seed):
+    """Refusals are always `Refused`: any other exception ends this test."""
+    *_, at = sat_through(game, seed)
+    assert sum(at.balances.values()) == at.purse * len(at.seats)
+    assert min(at.balances.values()) >= 0
+    again = None
+    for event, seen in zip(at.events, at.history, strict=True):
+        assert type(event) in NAMES
+        again = fold(again, event)
+        assert again == seen
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_fact_folds_into_any_state_without_an_exception(game, seed):
+    *_, at = sat_through(game, seed)
+    facts = [event for event in at.events if isinstance(event, Fact)]
+    for seen in at.history[::5]:
+        for fact in facts[::5]:
+            game.fold(seen.state, fact)
+
+
+@every_game
+def test_every_table_that_is_between_rounds_can_be_closed(game):
+    closed = 0
+    for seed in SEEDS:
+        for at in sat_through(game, seed):
+            if at.table.version > 20 and not at.table.in_round:
+                at.close()
+                assert at.table.at_risk == 0
+                closed += 1
+                break
+    assert closed
+
+
+@every_game
+def test_presets_are_played_with_rounds_that_end(game):
+    rounds = 0
+    for seed in SEEDS:
+        *_, at = sat_through(game, seed)
+        rounds += at.table.round - 1
+    assert rounds >= len(SEEDS)
