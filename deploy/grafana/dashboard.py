@@ -25,6 +25,11 @@ def _quantiles(histogram: str) -> dict[str, str]:
     }
 
 
+def _mean(histogram: str) -> str:
+    """Return the mean of a histogram over all processes."""
+    return f"sum(rate({histogram}_sum[1m])) / sum(rate({histogram}_count[1m]))"
+
+
 ROWS: dict[str, list[Panel]] = {
     "What happens": [
         (
@@ -60,14 +65,12 @@ ROWS: dict[str, list[Panel]] = {
             _quantiles("croupier_commit_seconds"),
         ),
         (
-            "Commands per commit, and waiting",
+            "Size of a commit, and waiting",
             "short",
-            "Batches form by load. Commands that wait return to 0 between bursts.",
+            "What a commit holds: batches form by load. Waiting returns to 0 between bursts.",
             {
-                "per commit": (
-                    "sum(rate(croupier_commit_batch_commands_sum[1m]))"
-                    " / sum(rate(croupier_commit_batch_commands_count[1m]))"
-                ),
+                "commands": _mean("croupier_commit_batch_commands"),
+                "events": _mean("croupier_commit_batch_events"),
                 "waiting": "sum(croupier_queue_commands)",
             },
         ),
@@ -137,6 +140,26 @@ ROWS: dict[str, list[Panel]] = {
             },
         ),
     ],
+    "Processes": [
+        (
+            "Programs",
+            "short",
+            "Processes by what they run; two versions at once are an update under way.",
+            {"{{version}} {{python}}": "sum by (version, python) (croupier_build_info)"},
+        ),
+        (
+            "Tables in memory",
+            "short",
+            "Tables of all ledgers; the least used are let go, and loaded when next played.",
+            {"{{instance}}": "sum by (instance) (croupier_live_tables)"},
+        ),
+        (
+            "Ledgers open",
+            "short",
+            "Ledgers open in each process.",
+            {"{{instance}}": "sum by (instance) (croupier_ledgers)"},
+        ),
+    ],
 }
 
 
@@ -149,7 +172,8 @@ def _panel(number: int, panel: Panel, x: int, y: int) -> dict[str, Any]:
         "description": description,
         "datasource": {"type": "prometheus", "uid": "prometheus"},
         "gridPos": {"h": HEIGHT, "w": WIDTH, "x": x, "y": y},
-        "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
+        # No least value: a trial balance below 0 has to be seen.
+        "fieldConfig": {"defaults": {"unit": unit}, "overrides": []},
         "targets": [
             {"refId": chr(ord("A") + at), "expr": expression, "legendFormat": legend}
             for at, (legend, expression) in enumerate(expressions.items())

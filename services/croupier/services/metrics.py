@@ -1,15 +1,17 @@
 """Every Prometheus name of the service, in one place.
 
 Labels come from closed sets; no table, player or round is ever one. `ledger` labels only the few
-gauges of audit and money, and beyond `LEDGERS_MAX` ledgers they share the label "other". Counters
-are raised by the process that committed; gauges of a log are the same in every process: read them
-with `max`.
+gauges of audit and money; beyond `LEDGERS_MAX` ledgers the others share one label, which shows the
+worst of them. Counters are raised by the process that committed; gauges of a log are the same in
+every process: read them with `max`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.metadata import version
+from platform import python_version
 from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
@@ -23,7 +25,9 @@ from croupier.services.store.mapper import kind_of
 from croupier.v1 import events_pb2
 
 LEDGERS_MAX = 100
-OTHER = "other"
+OTHER = "(other)"
+"""The label of ledgers beyond those; no ledger can be called so."""
+
 UNKNOWN = "unknown"
 
 _OWN = "/croupier.v1."
@@ -99,8 +103,12 @@ class Metrics:
             "currency",
         )
         self._fenced = gauge("ledger_fenced", "Whether a ledger is not served, 1 or 0", "ledger")
+        build = gauge("build_info", "The program that runs, always 1", "version", "python")
+        build.labels(version("croupier"), python_version()).set(1)
         self._known_ledgers: set[str] = set()
         self._waiting: dict[str, int] = {}
+        self._furthest = (0, 0.0)
+        self._wrong: dict[tuple[Any, ...], dict[str, int]] = {}
         self._children: dict[tuple[Any, ...], Any] = {}
 
     # --- calls -----------------------------------------------------------------------------------
@@ -115,7 +123,7 @@ class Metrics:
 
     def authentication_failed(self, reason: str) -> None:
         """Count a call by a stranger, or by a caller who may not do what he asked for."""
-        self._child(self._security, reason).inc()
+        self._child(self._security, reason if reason in Reason.__members__ else UNKNOWN).inc()
 
     # --- commits ---------------------------------------------------------------------------------
 
@@ -137,17 +145,17 @@ class Metrics:
             self._child(self._events, kind_of(event), game).inc()
             for posting in event.postings:
                 self._posted(posting, game)
-            if event.HasField("paid_out") and (
-                won := event.paid_out.winnings + event.paid_out.top_up
-            ):
-                self._child(self._winnings, game, event.postings[0].currency).inc(won)
+            won = event.paid_out.winnings + event.paid_out.top_up
+            if won and event.postings:
+                currency = _known_currency(event.postings[0].currency)
+                self._child(self._winnings, game, currency).inc(won)
         self._commands.inc(commands)
         self._commit_seconds.observe(seconds)
         self._commit_commands.observe(commands)
         self._commit_events.observe(count)
 
     def _posted(self, posting: events_pb2.Posting, game: str) -> None:
-        currency = posting.currency if posting.currency in CURRENCIES else UNKNOWN
+        currency = _known_currency(posting.currency)
         if posting.destination.startswith("escrow:"):
             self._child(self._stakes, game, currency).inc(posting.amount)
         elif posting.source.startswith("escrow:"):
@@ -168,18 +176,23 @@ class Metrics:
     # --- gauges ----------------------------------------------------------------------------------
 
     def head(self, ledger: str, position: int, recorded_s: float) -> None:
-        """Report the end of a log; beyond the known ledgers, the furthest of the others."""
+        """Report the end of a log; of the ledgers that share a label, the furthest."""
         label = self._ledger(ledger)
+        if label == OTHER:
+            furthest, latest_s = self._furthest
+            position, recorded_s = max(furthest, position), max(latest_s, recorded_s)
+            self._furthest = (position, recorded_s)
         self._child(self._position, label).set(position)
         self._child(self._recorded, label).set(recorded_s)
+        self._child(self._fenced, label)  # a series from the start: 0 until it is fenced
 
     def trial_balance(self, ledger: str, currency: str, minor_units: int) -> None:
         """Report the sum of a ledger's balances, which must be 0."""
-        self._child(self._trial_balance, self._ledger(ledger), currency).set(minor_units)
+        self._worst(self._trial_balance, ledger, minor_units, _known_currency(currency))
 
     def fenced(self, ledger: str, *, fenced: bool) -> None:
         """Report whether a ledger is fenced."""
-        self._child(self._fenced, self._ledger(ledger)).set(int(fenced))
+        self._worst(self._fenced, ledger, int(fenced))
 
     def ledgers_open(self, count: int) -> None:
         """Report how many ledgers are open in this process."""
@@ -188,6 +201,17 @@ class Metrics:
     def live_tables(self, count: int) -> None:
         """Report how many tables are in memory."""
         self._tables.set(count)
+
+    def _worst(self, metric: Gauge, ledger: str, value: int, *labels: str) -> None:
+        """Set a gauge that should be 0; ledgers that share a label must not hide each other."""
+        label = self._ledger(ledger)
+        if label == OTHER:
+            wrong = self._wrong.setdefault((metric, *labels), {})
+            wrong.pop(ledger, None)
+            if value:
+                wrong[ledger] = value
+            value = max(wrong.values(), key=abs, default=0)
+        self._child(metric, label, *labels).set(value)
 
     def _ledger(self, ledger: str) -> str:
         if ledger in self._known_ledgers:
@@ -204,6 +228,10 @@ class Metrics:
         if child is None:
             child = self._children[key] = metric.labels(*labels)
         return child
+
+
+def _known_currency(code: str) -> str:
+    return code if code in CURRENCIES else UNKNOWN
 
 
 def _help(text: str, labels: Iterable[str]) -> str:
