@@ -76,6 +76,24 @@ def test_c4_the_bankers_own_throws_are_multiplied_only_on_both_sides(options, ba
     assert nets(played, "B") == net
 
 
+@pytest.mark.parametrize(
+    "options, banker, line, odds",
+    [
+        (MULTIPLIED, "456", "even", 1),
+        (MULTIPLIED, "111", "even", 1),
+        (BOTH, "456", "four_five_six", 2),
+        (BOTH, "222", "triples", 3),
+        (BOTH, "111", "one_one_one", 5),
+        (BOTH, "116", "even", 1),
+    ],
+)
+def test_c4_the_record_of_the_bankers_win_names_the_odds_that_applied(options, banker, line, odds):
+    """A fader without a reserve loses no more in any case; the record must still be right."""
+    played = table(**options).play_round(100, "B 100", banker)
+    assert only(played.events, BetDecided).line == line
+    assert only(played.events, Collected).odds == Odds(odds)
+
+
 def test_even_money_leaves_pushes_once_and_losses_twice_in_the_bank():
     played = table(seats="ABCDE").play_round(
         1000, "B 100, C 200, D 300, E 400", "334", "B 225, C 114, D 123, E 554"
