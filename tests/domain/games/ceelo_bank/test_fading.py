@@ -22,7 +22,7 @@ def test_posting_opens_the_round_and_offers_the_bank_to_the_left_neighbour():
     assert (at.view.phase, at.view.to_act) == ("FADING", ("D",))
 
 
-def test_c11_every_other_seat_is_offered_the_bank_once_clockwise():
+def test_every_other_seat_is_offered_the_bank_once_clockwise():
     at = table(banker="C")
     at.post(100)
     offered = []

@@ -57,7 +57,7 @@ def resolved(options):
 @pytest.mark.parametrize(
     "options, chances, advantage, not_pushed", VARIANTS.values(), ids=list(VARIANTS)
 )
-def test_c13_the_bankers_advantage_is_exact(options, chances, advantage, not_pushed):
+def test_the_bankers_advantage_is_exact(options, chances, advantage, not_pushed):
     exact = edge(resolved(options))
     assert (exact.win, exact.lose, exact.push) == tuple(map(Fraction, chances.split()))
     assert exact.win + exact.lose + exact.push == 1

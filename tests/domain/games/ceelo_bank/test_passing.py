@@ -63,7 +63,7 @@ def test_the_bank_is_broken_goes_to_the_first_hot_player_or_is_retained(
     assert " ".join(played.passed) == next_banker
 
 
-def test_c19_the_first_hot_player_is_the_first_clockwise_from_the_bankers_left():
+def test_the_first_hot_player_is_the_first_clockwise_from_the_bankers_left():
     at = table(banker="C")
     played = at.play_round(300, "D 100, A 100, B 100", "224", "D 223, A 333, B 456")
     assert played.passed == ("A", "hot")
@@ -117,7 +117,7 @@ def choosing(**options):
     return at
 
 
-def test_d2_the_bank_does_not_move_until_the_banker_has_chosen():
+def test_the_bank_does_not_move_until_the_banker_has_chosen():
     at = choosing()
     assert (at.view.phase, at.view.to_act) == ("BANK_CHOICE", ("A",))
     assert at.view.expects == ("keep_bank", "pass_bank")
@@ -148,7 +148,7 @@ def test_choosing_may_be_combined_with_a_standing_bank_and_multiplied_payouts():
 # --- resigning ---
 
 
-def test_c9_the_banker_may_resign_before_posting_and_his_left_neighbour_banks():
+def test_the_banker_may_resign_before_posting_and_his_left_neighbour_banks():
     at = table()
     assert at.resign("A") == (BankerChosen(previous="A", banker="B", rule="resigned"),)
     assert (at.state.banker, at.table.round, at.table.in_round) == ("B", 1, False)

@@ -47,7 +47,7 @@ REVERSED = {"roll_rules": "reversed"}
         (BOTH, "B 222", "B +300"),
     ],
 )
-def test_c5_a_player_wins_x_to_1_on_his_fade(options, throws, net):
+def test_a_player_wins_x_to_1_on_his_fade(options, throws, net):
     """C4, C5 and C6: "double" is a net win of twice the fade, by default for players only."""
     played = table(**options).play_round(100, "B 100", "224", throws)
     assert nets(played, "B") == net
@@ -71,7 +71,7 @@ def test_c5_a_player_wins_x_to_1_on_his_fade(options, throws, net):
         ({"payout_applies_to": "both_sides"}, "111", "B -100"),
     ],
 )
-def test_c4_the_bankers_own_throws_are_multiplied_only_on_both_sides(options, banker, net):
+def test_the_bankers_own_throws_are_multiplied_only_on_both_sides(options, banker, net):
     played = table(**options).play_round(100, "B 100", banker)
     assert nets(played, "B") == net
 
@@ -87,7 +87,7 @@ def test_c4_the_bankers_own_throws_are_multiplied_only_on_both_sides(options, ba
         (BOTH, "116", "even", 1),
     ],
 )
-def test_c4_the_record_of_the_bankers_win_names_the_odds_that_applied(options, banker, line, odds):
+def test_the_record_of_the_bankers_win_names_the_odds_that_applied(options, banker, line, odds):
     """A fader without a reserve loses no more in any case; the record must still be right."""
     played = table(**options).play_round(100, "B 100", banker)
     assert only(played.events, BetDecided).line == line

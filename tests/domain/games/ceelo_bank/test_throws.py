@@ -84,7 +84,7 @@ CLASSES = {
     ],
     ids=["finnish", "german", "reversed and losing triples"],
 )
-def test_c1_the_banker_wins_loses_sets_a_point_or_throws_again(options):
+def test_the_banker_wins_loses_sets_a_point_or_throws_again(options):
     """Players' rolls may be reversed and their triples lose; the banker's keep their meaning."""
     assert Counter(after_banker(thrown, **options) for thrown in ALL) == CLASSES
 
@@ -107,7 +107,7 @@ def test_c1_the_banker_wins_loses_sets_a_point_or_throws_again(options):
         ("135", "BANKER_THROWS"),
     ],
 )
-def test_d1_a_pair_with_an_odd_one_loses_for_the_banker_and_with_an_odd_six_wins(thrown, meaning):
+def test_a_pair_with_an_odd_one_loses_for_the_banker_and_with_an_odd_six_wins(thrown, meaning):
     assert after_banker(thrown) == meaning
     assert after_banker(thrown, preset="german") == meaning
 
@@ -163,7 +163,7 @@ def test_reversed_rolls_and_losing_triples_are_independent():
     assert results == ["won", "lost", "lost", "won"]
 
 
-def test_c18_triples_and_four_five_six_are_not_ranked_among_themselves():
+def test_triples_and_four_five_six_are_not_ranked_among_themselves():
     """When players throw, the banker holds a point: there is nothing to compare."""
     played = table().play_round(300, "B 100, C 100, D 100", "445", "B 111, C 456, D 666")
     assert [bet.result for bet in each(played.events, BetDecided)] == ["won"] * 3
