@@ -56,6 +56,16 @@ def test_every_metric_of_the_dashboard_exists():
     assert named <= series()
 
 
+def test_a_trial_balance_below_0_is_seen():
+    panels = {panel["title"]: panel for panel in dashboard_module().dashboard()["panels"]}
+    assert "min" not in panels["Trial balance"]["fieldConfig"]["defaults"]
+
+
+def test_the_readme_names_the_user_who_has_to_read_the_token_file():
+    uid = re.search(r"--uid (\d+)", DOCKERFILE)[1]
+    assert f"chown {uid} tokens.json" in (DEPLOY / "README.md").read_text()
+
+
 def test_panels_do_not_overlap_and_are_numbered_apart():
     panels = dashboard_module().dashboard()["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
@@ -101,6 +111,10 @@ def test_the_image_runs_without_rights_from_locked_packages():
     user = re.findall(r"^USER (\w+)$", last_stage, re.MULTILINE)[-1]
     assert user not in ("root", "0")
     assert last_stage.index("\nUSER ") < last_stage.index("\nENTRYPOINT ")
+    assert 'ENTRYPOINT ["croupier"]\nCMD ["serve"]' in last_stage
+    assert 'CMD ["croupier", "health"]' in last_stage
+    data = re.search(r"CROUPIER_DATA=(\S+)", last_stage)[1]
+    assert f"\nVOLUME {data}\n" in last_stage
     installs = re.findall(r"pip install [^\n]*", DOCKERFILE)
     assert all("--require-hashes" in one or "--no-deps" in one for one in installs)
     exposed = re.search(r"^EXPOSE (.*)$", last_stage, re.MULTILINE)[1].split()

@@ -7,10 +7,12 @@ from importlib.metadata import version
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import grpc
 import pytest
 from prometheus_client import CollectorRegistry
 
 from croupier.domain.errors import Reason
+from croupier.domain.games import GAMES
 from croupier.domain.money import CURRENCIES
 from croupier.services.metrics import LEDGERS_MAX, METHODS, OTHER, UNKNOWN, Metrics, serve
 from croupier.v1 import events_pb2
@@ -185,6 +187,45 @@ def test_every_currency_of_the_table_has_its_own_label(registry, metrics):
         metrics.trial_balance("main", currency, 0)
     samples = families(registry)["croupier_ledger_trial_balance_minor_units"].samples
     assert {sample.labels["currency"] for sample in samples} == set(CURRENCIES)
+
+
+def test_codes_that_are_none_share_a_label(registry, metrics):
+    for number in range(10_000):
+        metrics.call_finished("PlayService/Play", f"CODE_{number}", "", 0.001)
+    labels = {"method": "PlayService/Play", "code": UNKNOWN}
+    assert registry.get_sample_value("croupier_calls_total", labels) == 10_000
+
+
+def test_every_status_of_grpc_is_counted_as_itself(registry, metrics):
+    for status in grpc.StatusCode:
+        metrics.call_finished("PlayService/Play", status.name, "", 0.001)
+    for status in grpc.StatusCode:
+        labels = {"method": "PlayService/Play", "code": status.name}
+        assert registry.get_sample_value("croupier_calls_total", labels) == 1, status
+
+
+def test_games_that_are_none_share_a_label(registry, metrics):
+    stored = event("faded", ("player:a", "escrow:t1", 2))
+    for number in range(10_000):
+        metrics.committed([stored], 1, 0.001, lambda stream, number=number: f"game-{number}")
+    value = registry.get_sample_value
+    assert value("croupier_events_total", {"kind": "faded", "game": UNKNOWN}) == 10_000
+    staked = {"game": UNKNOWN, "currency": "EUR"}
+    assert value("croupier_stakes_minor_units_total", staked) == 20_000
+
+
+def test_every_game_is_counted_as_itself(registry, metrics):
+    for game in GAMES:
+        metrics.committed([event("rolled")], 1, 0.001, lambda stream, game=game: game)
+    for game in GAMES:
+        labels = {"kind": "rolled", "game": game}
+        assert registry.get_sample_value("croupier_events_total", labels) == 1, game
+
+
+def test_an_event_of_no_known_kind_is_counted_and_raises_nothing(registry, metrics):
+    metrics.committed([events_pb2.Event()], 1, 0.001, lambda stream: "")
+    labels = {"kind": UNKNOWN, "game": ""}
+    assert registry.get_sample_value("croupier_events_total", labels) == 1
 
 
 def test_every_kind_of_event_is_counted_as_itself(registry, metrics):

@@ -16,12 +16,13 @@ from threading import Thread
 from typing import Any
 from wsgiref.simple_server import WSGIServer
 
+from google.rpc import code_pb2
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 
 from croupier.domain.errors import Reason
+from croupier.domain.games import GAMES
 from croupier.domain.money import CURRENCIES
 from croupier.services.rpc.permissions import ROLES
-from croupier.services.store.mapper import kind_of
 from croupier.v1 import events_pb2
 
 LEDGERS_MAX = 100
@@ -32,6 +33,7 @@ UNKNOWN = "unknown"
 
 _OWN = "/croupier.v1."
 METHODS = frozenset(method.removeprefix(_OWN).lstrip("/") for method in ROLES)
+CODES = frozenset(code_pb2.Code.keys())
 
 _SECONDS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -116,7 +118,7 @@ class Metrics:
     def call_finished(self, method: str, code: str, reason: str, seconds: float) -> None:
         """Count a call that ended; `reason` is empty where it was not refused."""
         known = method if method in METHODS else UNKNOWN
-        self._child(self._calls, known, code).inc()
+        self._child(self._calls, known, code if code in CODES else UNKNOWN).inc()
         self._child(self._call_seconds, known).observe(seconds)
         if reason in Reason.__members__:
             self._child(self._refusals, reason).inc()
@@ -142,7 +144,10 @@ class Metrics:
         for event in events:
             count += 1
             game = game_of(event.stream)
-            self._child(self._events, kind_of(event), game).inc()
+            if game and game not in GAMES:
+                game = UNKNOWN
+            # Never raises: what is counted here is committed already.
+            self._child(self._events, event.WhichOneof("payload") or UNKNOWN, game).inc()
             for posting in event.postings:
                 self._posted(posting, game)
             won = event.paid_out.winnings + event.paid_out.top_up
