@@ -21,6 +21,7 @@ from tests.services.store.logs import (
     sizes,
     stream_of,
     write,
+    write_to_each,
 )
 
 ALL = 1_000_000
@@ -227,6 +228,24 @@ class StoreConformance(ABC):
             holder.close()
         assert store.try_lock()
         store.unlock()
+
+    def test_a_new_log_may_be_opened_by_many_processes_at_once(self, tmp_path):
+        openers = [self.opener(tmp_path / str(number)) for number in range(20)]
+        barrier = SPAWN.Barrier(4)
+        writers = [
+            SPAWN.Process(target=write_to_each, args=(openers, writer, barrier))
+            for writer in range(4)
+        ]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert [writer.exitcode for writer in writers] == [0] * len(writers)
+        for open_store in openers:
+            store = open_store()
+            assert list(store.streams("", "", ALL)) == [stream_of(number) for number in range(4)]
+            assert root_of(store.records(0, ALL)) == store.head().frontier.root
+            store.close()
 
     def test_writers_in_many_processes_and_a_kill_leave_one_dense_order(self):
         store = self.create_store()

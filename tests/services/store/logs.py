@@ -99,6 +99,17 @@ def write(open_store, writer, turns, *, locked):
     store.close()
 
 
+def write_to_each(openers, writer, barrier):
+    """Open one log after the other, each at the same moment as all others, and take a turn."""
+    for open_store in openers:
+        barrier.wait()
+        try:
+            write(open_store, writer, 1, locked=True)
+        except BaseException:
+            barrier.abort()
+            raise
+
+
 def hold_the_lock(open_store, told):
     """Take the ledger's lock, tell so, and keep it for as long as this process lives."""
     store = open_store()

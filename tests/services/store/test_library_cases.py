@@ -16,8 +16,7 @@ from eventsourcing.sqlite import (
 from eventsourcing.tests import persistence as cases
 from eventsourcing.utils import Environment
 
-from croupier.services.store.sqlite import Factory, Recorder
-from croupier.services.store.sqlite_connection import Datastore
+from croupier.services.store.sqlite import Datastore, Factory, Recorder
 
 
 def join_others(known):

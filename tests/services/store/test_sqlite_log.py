@@ -15,8 +15,7 @@ from eventsourcing.persistence import (
     StoredEvent,
 )
 
-from croupier.services.store.sqlite import Recorder, SQLiteEngine
-from croupier.services.store.sqlite_connection import Datastore
+from croupier.services.store.sqlite import Datastore, Recorder, SQLiteEngine
 from croupier.services.store.store import HeadMovedError
 from tests.services.store.logs import EMPTY, add, draft
 
@@ -229,6 +228,11 @@ def test_a_commit_that_meets_a_foreign_writer_records_nothing_and_may_be_repeate
         "UPDATE head SET position = -1",
         "UPDATE head SET position = 'text'",
         "UPDATE head SET recorded_us = 'text'",
+        "UPDATE head SET recorded_us = 1.5",
+        "UPDATE head SET position = 1.5",
+        "UPDATE head SET position = x'01'",
+        "UPDATE head SET frontier = 32",
+        "UPDATE head SET frontier = 100000000000000",
         "DROP TRIGGER head_not_deleted; DELETE FROM head",
     ],
 )
@@ -237,6 +241,22 @@ def test_a_corrupt_head_is_an_error_of_the_data(store, raw, corruption):
     raw.executescript(corruption)
     with pytest.raises(DataError, match="head"):
         store.head()
+
+
+def test_a_new_file_that_somebody_reads_without_end_is_an_error_after_the_timeout(tmp_path):
+    raw = sqlite3.connect(tmp_path / "main.db", isolation_level=None)
+    raw.execute("CREATE TABLE foreign_table (one)")
+    raw.execute("BEGIN")
+    raw.execute("SELECT * FROM foreign_table").fetchall()
+    refused = Recorder(Datastore(str(tmp_path / "main.db"), lock_timeout=0.01))
+    with pytest.raises(OperationalError, match="locked"):
+        refused.create_table()
+    refused.close()
+    raw.execute("ROLLBACK")
+    raw.close()
+    store = SQLiteEngine(tmp_path).open("main")
+    assert store.head() == EMPTY
+    store.close()
 
 
 def test_a_file_that_is_no_database_is_refused(engine, tmp_path):

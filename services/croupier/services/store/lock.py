@@ -1,8 +1,9 @@
-"""A fair lock between processes on one machine: who waited longest is next.
+"""A fair lock between processes on one machine: who lets go does not overtake who is next.
 
 `flock` alone is not fair: who lets go and asks again at once usually wins against a process that
 has yet to wake up. Here everybody first passes a turnstile, and a waiter keeps the turnstile until
-he has the lock, so who lets go has to queue behind him.
+he has the lock, so who lets go has to queue behind him. Who comes next to the turnstile is up to
+the system, which wakes all who wait there: a turn should last longer than it takes to wake up.
 """
 
 from __future__ import annotations

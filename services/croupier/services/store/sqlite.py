@@ -33,6 +33,8 @@ from croupier.services.store.store import (
     RequestKey,
 )
 
+__all__ = ["Datastore", "Factory", "Recorder", "SQLiteEngine"]
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS stored_events (
     position INTEGER PRIMARY KEY,
@@ -192,10 +194,16 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(
                 "SELECT position, recorded_us, frontier FROM head"
             ).fetchone()
+        # A column takes values of any type, and many of them would pass for a head.
+        types = [type(value) for value in row or ()]
+        if types != [int, int, bytes]:
+            names = ", ".join(kind.__name__ for kind in types)
+            msg = f"the stored head is none: {names or 'no row'}"
+            raise DataError(msg)
+        position, recorded_us, frontier = row
         try:
-            position, recorded_us, frontier = row
-            return Head(Frontier.from_bytes(position, bytes(frontier)), int(recorded_us))
-        except (TypeError, ValueError) as error:
+            return Head(Frontier.from_bytes(position, frontier), recorded_us)
+        except ValueError as error:
             msg = f"the stored head is none: {error}"
             raise DataError(msg) from error
 

@@ -65,6 +65,25 @@ def writing(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _write_ahead(raw: sqlite3.Connection) -> None:
+    """Turn on write-ahead logging, which a file keeps once it has it."""
+    mode: str | None = None
+    while mode is None:
+        try:
+            (mode,) = raw.execute("PRAGMA journal_mode=WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            primary = error.sqlite_errorcode & 0xFF  # the rest says in which way it is busy
+            if primary != sqlite3.SQLITE_BUSY:
+                raise
+            # Somebody else opens a new file too. This switch never waits, but a transaction does,
+            # up to the timeout.
+            raw.execute("BEGIN EXCLUSIVE")
+            raw.rollback()
+    if mode != "wal":
+        msg = f"write-ahead logging is not possible here, only {mode}"
+        raise OperationalError(msg)
+
+
 class Connection(library.SQLiteConnection):
     """The library's connection whose writing transactions begin as such."""
 
@@ -121,10 +140,7 @@ class Pool(library.SQLiteConnectionPool):
     def _prepare(self, raw: sqlite3.Connection) -> None:
         raw.row_factory = sqlite3.Row
         if not self.is_sqlite_memory_mode:
-            (mode,) = raw.execute("PRAGMA journal_mode=WAL").fetchone()
-            if mode != "wal":
-                msg = f"write-ahead logging is not possible here, only {mode}"
-                raise OperationalError(msg)
+            _write_ahead(raw)
         # The level belongs to a connection, not to the file: unset, a power cut may lose commits.
         raw.execute("PRAGMA synchronous=FULL")
 
