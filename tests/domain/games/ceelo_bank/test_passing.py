@@ -51,6 +51,8 @@ REVERSED = {"roll_rules": "reversed"}
         ({**REVERSED, "reversed_inherits": False}, "224", "C 444, D 223", "C hot"),
         (REVERSED, "224", "C 456, D 225", "A retained"),  # a losing throw is not hot
         (REVERSED, "224", "C 456, D 222", "D hot"),
+        # nobody has thrown after the banker's own 1-2-3, so nobody is hot by it
+        ({**REVERSED, **HOT_FIRST}, "123", "", "B broken"),
         ({"triples_lose": True}, "224", "C 444, D 225", "A retained"),
         ({"triples_lose": True}, "224", "C 444, D 456", "D hot"),
     ],
