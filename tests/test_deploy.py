@@ -11,6 +11,8 @@ import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 
+from croupier.services.cli import app
+from croupier.services.commands.health import health
 from croupier.services.config import Settings
 from croupier.services.metrics import Metrics
 
@@ -23,6 +25,12 @@ def dashboard_module():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def everything():
+    """Return the text of all files, without what Python leaves beside them."""
+    files = [file for file in DEPLOY.rglob("*") if file.is_file() and file.suffix != ".pyc"]
+    return "".join(file.read_text() for file in files)
 
 
 def series():
@@ -79,6 +87,12 @@ def test_panels_do_not_overlap_and_are_numbered_apart():
     assert len(set(cells)) == len(cells)
 
 
+def test_every_metric_of_the_service_is_on_the_dashboard():
+    text = dashboard_module().text()
+    families = {re.sub(r"_(bucket|sum|count)$", "", name) for name in series()}
+    assert {name for name in families if name not in text} == set()
+
+
 @pytest.mark.parametrize("file", sorted(DEPLOY.rglob("*.yml")), ids=lambda file: file.name)
 def test_yaml_parses(file):
     assert yaml.safe_load(file.read_text())
@@ -100,7 +114,7 @@ def test_the_dashboards_data_source_is_provisioned():
 
 
 def test_every_environment_variable_is_a_setting():
-    text = "".join(file.read_text() for file in DEPLOY.rglob("*") if file.is_file())
+    text = everything()
     named = {name.lower() for name in re.findall(r"CROUPIER_([A-Z_]+)", text)}
     assert named
     assert named <= set(Settings.model_fields)
@@ -121,3 +135,27 @@ def test_the_image_runs_without_rights_from_locked_packages():
     settings = Settings()
     defaults = (settings.listen, settings.metrics_listen)
     assert exposed == [address.rpartition(":")[2] for address in defaults]
+    assert re.search(r'^ENTRYPOINT \["croupier"\]\nCMD \["serve"\]$', last_stage, re.MULTILINE)
+
+
+def test_the_image_checks_itself_and_keeps_its_data_in_a_volume():
+    assert re.search(r'^HEALTHCHECK .*CMD \["croupier", "health"\]$', DOCKERFILE, re.MULTILINE)
+    assert re.search(r"^VOLUME /data$", DOCKERFILE, re.MULTILINE)
+    assert "CROUPIER_DATA=/data" in DOCKERFILE
+    assert health in [command.callback for command in app.registered_commands]
+
+
+def test_what_the_image_copies_is_let_into_its_build():
+    ignored = (DEPLOY.parent / ".dockerignore").read_text().splitlines()
+    let_in = {line.removeprefix("!") for line in ignored if line.startswith("!")}
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE)
+    names = {name for line in copied for name in line.split()}
+    assert names <= let_in
+    assert all((DEPLOY.parent / name).exists() for name in names)
+
+
+def test_no_file_names_a_registry():
+    text = everything()
+    assert not re.search(r"docker\.io|ghcr\.|quay\.|gcr\.|pypi|--(extra-)?index-url", text)
+    images = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
+    assert all("/" not in image and ":" in image for image in images)

@@ -36,7 +36,10 @@ ROWS: dict[str, list[Panel]] = {
             "Events recorded",
             "cps",
             "Rolls, fades, payouts and all else, as they are committed.",
-            {"{{kind}} {{game}}": "sum by (kind, game) (rate(croupier_events_total[1m]))"},
+            {
+                "{{kind}} {{game}}": "sum by (kind, game) (rate(croupier_events_total[1m]))",
+                "all commands": "sum(rate(croupier_commands_total[1m]))",
+            },
         ),
         (
             "Calls",
@@ -148,16 +151,19 @@ ROWS: dict[str, list[Panel]] = {
             {"{{version}} {{python}}": "sum by (version, python) (croupier_build_info)"},
         ),
         (
-            "Tables in memory",
+            "In memory",
             "short",
-            "Tables of all ledgers; the least used are let go, and loaded when next played.",
-            {"{{instance}}": "sum by (instance) (croupier_live_tables)"},
+            "Of each process; the least used tables are let go, and loaded when next played.",
+            {
+                "tables {{instance}}": "sum by (instance) (croupier_live_tables)",
+                "ledgers {{instance}}": "sum by (instance) (croupier_ledgers)",
+            },
         ),
         (
-            "Ledgers open",
-            "short",
-            "Ledgers open in each process.",
-            {"{{instance}}": "sum by (instance) (croupier_ledgers)"},
+            "Since the last event",
+            "s",
+            "How long each log has been silent.",
+            {"{{ledger}}": "time() - max by (ledger) (croupier_ledger_head_time_seconds)"},
         ),
     ],
 }
