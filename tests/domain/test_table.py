@@ -113,7 +113,7 @@ def test_a_command_for_another_round_is_refused_with_the_round_there_is(number):
     at.play_round(10, "B 10", "456")
     refusal = at.refuses(PostBank("A", 1), round_number=number)
     assert (refusal.reason, refusal.field) == (Reason.ROUND_MISMATCH, "round")
-    assert refusal.metadata == {"round": "2"}
+    assert refusal.metadata == {"round": "2", "asked": str(number)}
     at.do(PostBank("A", 1), round_number=2)
 
 

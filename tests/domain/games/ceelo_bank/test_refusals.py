@@ -150,7 +150,8 @@ def test_a_throw_is_three_dice_from_1_to_6(thrown, player):
 
 def test_over_fading_is_refused_not_trimmed_and_says_what_is_left():
     refusal = fading().refuses(Fade("C", 41))
-    assert (refusal.field, refusal.metadata["limit"]) == ("fade.stake", "40")
+    assert refusal.field == "fade.stake"
+    assert refusal.metadata == {"rule": "over_fade", "limit": "40", "stake": "41"}
     assert refusal.reason.kind is Kind.ILLEGAL
 
 

@@ -135,6 +135,7 @@ def _fade(state: State, command: Fade) -> Faded:
             field="fade.stake",
             rule="over_fade",
             limit=state.uncovered,
+            stake=command.stake,
         )
     reserve = state.terms.fade_reserve(command.stake)
     _check_amount(command.stake + reserve, "fade.stake")
