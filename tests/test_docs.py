@@ -12,6 +12,7 @@ from croupier.domain.errors import Kind, Reason
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.config import Settings
 from croupier.services.rpc.status import CODES
+from croupier.v1 import admin_pb2
 from tests.support.serving import serving
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +32,16 @@ async def test_the_snippets_of_the_integrators_guide_run(tmp_path):
             code = compile(snippet, "integration.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
             if (waiting := eval(code, names)) is not None:  # noqa: S307  # our own documentation
                 await waiting
+
+
+async def test_the_auditors_root_of_a_served_ledger_is_the_one_it_says(tmp_path):
+    names = {}
+    exec(snippets("docs/audit.md")[0], names)  # noqa: S102  # our own documentation
+    async with serving(tmp_path) as served:
+        client = await served.client()
+        await client.ask(admin_pb2.CreateLedgerRequest(ledger_id="main", request_id="create"))
+        said = await client.ask(admin_pb2.GetLedgerRequest(name="ledgers/main"))
+        assert names["root"](names["leaves"](tmp_path / "main.db")) == said.ledger.root
 
 
 def test_the_auditors_root_is_the_trees_root():

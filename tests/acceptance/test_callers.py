@@ -140,14 +140,17 @@ async def test_a_broken_token_file_keeps_the_service_from_starting(
 
 
 def test_a_broken_or_missing_token_file_is_said_clearly(tmp_path: Path):
-    for name, content in (("broken.json", "{"), ("missing.json", None)):
+    for name, content, said in (
+        ("broken.json", "{", "not a token file"),
+        ("missing.json", None, "the token file cannot be read: No such file or directory"),
+    ):
         file = tmp_path / name
         if content is not None:
             file.write_text(content)
         flags = (f"--tokens={file}", f"--data={tmp_path / 'data'}", "--listen=127.0.0.1:0")
         ran = croupier("serve", *flags, "--metrics-listen=")
         assert ran.returncode == 1
-        assert ran.stderr.startswith(f"{file}: not a token file")
+        assert ran.stderr.startswith(f"{file}: {said}")
         assert "Traceback" not in ran.stderr
 
 

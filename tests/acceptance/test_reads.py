@@ -256,16 +256,20 @@ async def test_the_server_says_what_it_is_and_which_games_it_knows(serve: Serve)
     game = next(game for game in info.games if game.code == "ceelo_bank")
     assert list(game.presets) == ["finnish", "german"]
     options = {option.name: option for option in game.options}
-    assert list(options["payout"].choices) == ["even", "multiplied"]
-    assert all(option.meaning and option.default_value for option in options.values())
+    assert [one.string_value for one in options["payout"].choices] == ["even", "multiplied"]
+    assert options["factor_111"].default_value.int_value == 5
+    assert (options["factor_111"].least, options["factor_111"].most) == (1, 1000)
+    assert not options["triples_lose"].default_value.bool_value
+    assert all(option.meaning and option.HasField("default_value") for option in options.values())
     await furnish(client)
     # Every default and every choice it names is one that it takes.
     for number, preset in enumerate(game.presets):
         await client.ask(open_table(f"preset-{number}", options={"preset": preset}))
     for option in options.values():
         for choice in option.choices:
-            table = f"{option.name}-{choice}"
-            await client.ask(open_table(table, options={option.name: choice}))
+            value = getattr(choice, choice.WhichOneof("kind"))
+            table = f"{option.name}-{value}"
+            await client.ask(open_table(table, options={option.name: value}))
 
 
 async def test_health_is_asked_and_watched_without_a_token(serve: Serve, tokens):

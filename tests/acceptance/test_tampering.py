@@ -103,7 +103,7 @@ def _order(data: Path) -> None:
 @pytest.mark.parametrize(
     "tamper, why",
     [
-        (_payout, "the tree over the log to 22 is not the head's"),
+        (_payout, "the tree over events 1 to 22 is not the head's"),
         (_kind, "22 is not the head's"),
         (_last_event, "position 22 is missing"),
         (_inner_event, "position 7 is missing"),

@@ -11,7 +11,7 @@ import pytest
 from croupier.domain import commands
 from croupier.domain.dice import Source
 from croupier.domain.errors import Refused
-from croupier.domain.events import NAMES, Fact
+from croupier.domain.events import NAMES, Fact, RoundStarted
 from croupier.domain.games import GAMES, game_of
 from croupier.domain.games.options import PRESET, resolve
 from croupier.domain.money import AMOUNT_MAX
@@ -151,3 +151,18 @@ def test_presets_are_played_with_rounds_that_end(game):
         *_, at = sat_through(game, seed)
         rounds += at.table.round - 1
     assert rounds >= len(SEEDS)
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nobody_is_asked_to_act_while_something_follows_by_itself(game, seed):
+    *_, at = sat_through(game, seed)
+    seen = 0
+    for after, event in zip(at.history, [*at.events[1:], None], strict=True):
+        view = after.view
+        assert bool(view.to_act) == bool(view.expects)
+        assert set(view.to_act) <= set(after.opened.seats)
+        if automatic(after) and not isinstance(event, RoundStarted | None):
+            seen += 1
+            assert not view.to_act, event
+    assert seen

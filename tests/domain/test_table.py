@@ -6,7 +6,7 @@ import pytest
 
 from croupier.domain.commands import Fade, PostBank
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import PaidOut, RoundSettled, RoundStarted, TableClosed
+from croupier.domain.events import FadeDeclined, PaidOut, RoundSettled, RoundStarted, TableClosed
 from croupier.domain.games import GAMES, game_of
 from croupier.domain.table import SEATS_MAX, TABLE_CLOSED, fold, open_table, play
 from tests.support.ceelo import table
@@ -189,3 +189,11 @@ def test_deciding_changes_nothing_until_the_events_are_folded():
     before = at.snapshot()
     assert play(at.table, PostBank("A", 1), 1) == play(at.table, PostBank("A", 1), 1)
     assert at.snapshot() == before
+
+
+def test_a_game_that_does_not_come_to_rest_is_a_fault_and_no_endless_loop(monkeypatch):
+    at = table()
+    again = FadeDeclined(player="B")
+    monkeypatch.setattr(type(at.table.game), "follow", lambda game, state: (again,))
+    with pytest.raises(AssertionError, match="does not come to rest"):
+        at.do(PostBank("A", 1))

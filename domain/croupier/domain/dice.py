@@ -26,5 +26,6 @@ def check_dice(dice: Sequence[int], count: int) -> Dice:
             f"a throw is {count} dice from 1 to 6, not {list(dice[:8])}",
             field="roll.dice",
             count=count,
+            dice=list(dice[:8]),
         )
     return tuple(dice)

@@ -24,8 +24,10 @@ def check_id(value: str, what: str) -> str:
     if not is_id(value):
         raise Refused(
             Reason.INVALID_ID,
-            f"{shown(value)} is not an id of a {what}: 1 to {ID_LENGTH_MAX} of A-Z a-z 0-9 . _ -",
+            f"{shown(value)} is not an id of a {what}: "
+            f"1 to {ID_LENGTH_MAX} of A-Z a-z 0-9 . _ - and neither . nor ..",
             what=what,
+            most=ID_LENGTH_MAX,
             value=value[:ID_LENGTH_MAX],
         )
     return value

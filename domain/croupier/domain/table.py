@@ -32,6 +32,9 @@ from croupier.domain.settlement import settle
 SEATS_MAX = 64
 """The most seats at one table; a limit on everything, no rule of a game."""
 
+STEPS_MAX = 1_000
+"""The most times that something follows by itself after a command; who needs more, loops."""
+
 TABLE_CLOSED = "table_closed"
 """The payout rule under which a closing table returns what it still holds."""
 
@@ -84,6 +87,7 @@ def open_table(
             Reason.INVALID_SEATS,
             f"a table has 1 to {SEATS_MAX} seats, each for another player",
             field="seats",
+            least=1,
             most=SEATS_MAX,
         )
     try:
@@ -120,12 +124,14 @@ def play(table: Table, command: Command, round_number: int) -> tuple[TableEvent,
             f"the command is for round {round_number}, the table is at round {table.round}",
             field="round",
             round=table.round,
+            asked=round_number,
         )
     if command.player not in table.opened.seats:
         raise Refused(
             Reason.NOT_SEATED,
             f"{shown(command.player)} has no seat at this table",
             field="player",
+            player=command.player[:64],
         )
     return tuple(_consequences(table, table.game.decide(table.state, command)))
 
@@ -154,7 +160,12 @@ def _check_open(table: Table) -> None:
 def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEvent]:
     """Yield `facts`, then the payouts and automatic facts that follow, until a person must act."""
     pending = tuple(facts)
+    steps = 0
     while pending:
+        steps += 1
+        if steps > STEPS_MAX:
+            msg = f"{table.game.code} does not come to rest: {pending[0]} follows again and again"
+            raise AssertionError(msg)
         for fact in pending:
             after = fold(table, fact)
             if not table.in_round and table.game.in_round(after.state):

@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from croupier.v1 import receipts_pb2 as _receipts_pb2
+from croupier.v1 import values_pb2 as _values_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -309,22 +310,32 @@ class GameOption(_message.Message):
     MEANING_FIELD_NUMBER: _builtins.int
     DEFAULT_VALUE_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
+    LEAST_FIELD_NUMBER: _builtins.int
+    MOST_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     meaning: _builtins.str
-    default_value: _builtins.str
+    least: _builtins.int
+    """The bounds of a number."""
+    most: _builtins.int
     @_builtins.property
-    def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def default_value(self) -> _values_pb2.Value: ...
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedCompositeFieldContainer[_values_pb2.Value]:
+        """What it can be; empty for a number."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         meaning: _builtins.str = ...,
-        default_value: _builtins.str = ...,
-        choices: _abc.Iterable[_builtins.str] | None = ...,
+        default_value: _values_pb2.Value | None = ...,
+        choices: _abc.Iterable[_values_pb2.Value] | None = ...,
+        least: _builtins.int = ...,
+        most: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["default_value", b"default_value"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "default_value", b"default_value", "meaning", b"meaning", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "default_value", b"default_value", "least", b"least", "meaning", b"meaning", "most", b"most", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,14 +25,25 @@ for command in (demo, replay, health):
     app.command()(command)
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"croupier {metadata.version('croupier')}")
+        raise typer.Exit
+
+
 @app.callback()
-def croupier() -> None:
+def croupier(
+    version: Annotated[  # answered by its callback
+        bool, typer.Option("--version", help="print the version", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
     """Keep the ledger of a casino's games: every roll, fade, bet, capture and payout."""
 
 
 def _flag(name: str) -> Any:
-    description = config.Settings.model_fields[name].description
-    return typer.Option(help=description, show_default=False)
+    field = config.Settings.model_fields[name]
+    default = "" if field.default is None else f" [{field.default}]"
+    return typer.Option(help=f"{field.description}{default}", show_default=False)
 
 
 @app.command()

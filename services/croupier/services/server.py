@@ -178,6 +178,7 @@ class Server:
             f"  gRPC     {host}:{self.port} ({'TLS' if self._credentials else 'plaintext'})",
             f"  engine   {engine.name} in {settings.data}, acknowledged = {engine.durability}",
             f"  ledgers  {len(list(self.ledgers))}",
+            *(f"  NOT SERVED: {one}: {why}" for one, why in self.ledgers.not_served().items()),
             f"  callers  {who}",
         ]
         if self._metrics_server is not None:
@@ -221,6 +222,8 @@ class Server:
                 self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
                 for currency, by_kind in sums.items():
                     self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
+        for ledger_id in self.ledgers.away:
+            self.metrics.fenced(ledger_id, fenced=True)
         self.metrics.ledgers_open(len(list(self.ledgers)))
         self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))
 

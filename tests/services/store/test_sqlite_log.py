@@ -315,3 +315,15 @@ def test_a_forgotten_datastore_closes_its_connections(tmp_path):
         del recorder
         gc.collect()
     assert {path.name for path in tmp_path.iterdir()} == {"main.db"}
+
+
+def test_a_ledgers_files_are_for_the_services_user_alone(tmp_path):
+    store = SQLiteEngine(tmp_path).open("main")
+    try:
+        store.head()
+        assert store.try_lock()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        assert set(modes) == {f"main.db{end}" for end in ("", "-wal", "-shm", ".lock", ".next")}
+        assert set(modes.values()) == {0o600}
+    finally:
+        store.close()

@@ -26,6 +26,11 @@ class Option:
     least: int = 0
     most: int = 0
 
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """Return what it can be, nothing for a number, which has bounds."""
+        return (True, False) if isinstance(self.default, bool) else self.choices
+
     def check(self, value: Value) -> Value:
         """Return `value`, or refuse one that this option cannot have."""
         if isinstance(self.default, bool):

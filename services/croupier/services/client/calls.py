@@ -28,8 +28,8 @@ RETRIED = frozenset(
 )
 """After these the same request may be sent again; whether it was recorded is then found out."""
 
-TOO_LARGE = "MESSAGE_TOO_LARGE"
-"""The one reason among them that time does not heal."""
+NOT_HEALED = frozenset({"MESSAGE_TOO_LARGE", "LEDGER_FENCED"})
+"""Reasons among them that time alone does not heal."""
 
 _random = secrets.SystemRandom()
 
@@ -85,7 +85,7 @@ class CallRefused(Exception):
     @property
     def retryable(self) -> bool:
         """Return whether the same request may succeed without anybody changing anything."""
-        return self.code in RETRIED and self.reason != TOO_LARGE
+        return self.code in RETRIED and self.reason not in NOT_HEALED
 
 
 def refusal_of(error: grpc.aio.AioRpcError) -> CallRefused:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import io
+import shlex
 import socket
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -80,7 +82,7 @@ async def _demo(settings: Settings, *, stay: bool) -> list[str]:
         address, metrics_address = f"{host}:{server.port}", f"{metrics_host}:{server.metrics_port}"
         disagreements = await demonstrate(server, address, metrics_address, narrator)
         if stay and not disagreements:
-            _tell_where(narrator, address, metrics_address)
+            _tell_where(narrator, address, metrics_address, _newest(server))
             await stop.wait()
             narrator.say("stopping: calls taken are finished first")
     if not disagreements:
@@ -88,14 +90,24 @@ async def _demo(settings: Settings, *, stay: bool) -> list[str]:
     return disagreements
 
 
-def _tell_where(narrator: Narrator, address: str, metrics_address: str) -> None:
+def _newest(server: Server) -> list[str]:
+    """Return the tables of the newest run that are most worth a look."""
+    ids = [table.id for table in server.ledgers.get(LEDGER).tables("", sys.maxsize)]
+    runs = [int(one.removeprefix("drawn-")) for one in ids if one.startswith("drawn-")]
+    return [f"{key}-{max(runs, default=1)}" for key in ("multiplied", "drawn")]
+
+
+def _tell_where(
+    narrator: Narrator, address: str, metrics_address: str, tables: Iterable[str]
+) -> None:
     narrator.heading("The service stays; interrupt it to stop")
     at = "" if address == LISTEN else f" --address {address}"
     narrator.say(f"gRPC     {address}, plaintext, no token needed")
     narrator.say(f"metrics  http://{metrics_address}/metrics")
-    narrator.say("try      " + f"croupier health{at}")
-    for table in ("multiplied-1", "drawn-1"):
-        narrator.say(f"         croupier replay {LEDGER} {table}{at}")
+    command = shlex.quote(sys.argv[0])
+    narrator.say(f"try      {command} health{at}")
+    for table in tables:
+        narrator.say(f"         {command} replay {LEDGER} {table}{at}")
     narrator.say(f"         grpcurl -plaintext {address} list")
     request = f'{{"parent": "ledgers/{LEDGER}"}}'
     narrator.say(

@@ -62,7 +62,9 @@ class StandardError:
 def set_up_logging(level: str, form: str) -> None:
     """Write structured log lines to standard error."""
     renderer: Any = (
-        structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer()
+        structlog.processors.JSONRenderer()
+        if form == "json"
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
         processors=[

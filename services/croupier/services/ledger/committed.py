@@ -143,7 +143,7 @@ class Committed:
                     raise LogError(msg)
                 self._fold(event)
         if frontier != head.frontier:
-            msg = f"the tree over the log to {head.position} is not the head's"
+            msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
             raise LogError(msg)
         self.head = head
 

@@ -87,7 +87,12 @@ def decide(state: Layer, request: Request) -> list[Draft]:
 
 def _create(state: Layer, command: CreateLedger) -> list[Draft]:
     if state.version(LEDGER_STREAM):
-        raise Refused(Reason.LEDGER_EXISTS, f"ledger {command.ledger} exists", field="ledger_id")
+        raise Refused(
+            Reason.LEDGER_EXISTS,
+            f"ledger {command.ledger} exists",
+            field="ledger_id",
+            ledger=command.ledger,
+        )
     state.versions[LEDGER_STREAM] = 1
     created = LedgerCreated(ledger=command.ledger, format_version=FORMAT_VERSION)
     return [Draft(LEDGER_STREAM, 1, 0, created, ())]
@@ -160,6 +165,7 @@ def _move(state: Layer, request: Request, command: Deposit | Withdraw) -> list[D
             f"{command.account} belongs to a table or to the world outside; "
             "money enters and leaves through players and the house",
             field="account",
+            account=command.account,
         )
     check_amount(command.amount)
     stream = ACCOUNTS + command.account

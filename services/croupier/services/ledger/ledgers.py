@@ -29,6 +29,8 @@ class Ledgers:
         self._clock = clock
         self._limits = limits
         self._open: dict[str, Ledger] = {}
+        self.away: dict[str, str] = {}
+        """Ledgers whose store could not be opened, and why."""
 
     def recover(self) -> None:
         """Open every ledger and fold its log, so that the first call finds it ready.
@@ -89,6 +91,11 @@ class Ledgers:
         """Iterate over the ledgers that are open in this process."""
         return iter(list(self._open.values()))
 
+    def not_served(self) -> dict[str, str]:
+        """Return the ledgers that are fenced or whose store is away, and why."""
+        fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
+        return {**self.away, **fenced}
+
     async def drain(self) -> None:
         """Wait until every request that was taken is answered."""
         for ledger in self:
@@ -120,11 +127,13 @@ class Ledgers:
             try:
                 store = self.engine.open(ledger_id)
             except (PersistenceError, OSError) as error:
-                logger.exception("store cannot be opened", ledger=ledger_id)
+                self.away[ledger_id] = str(error)
+                logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
                 raise Refused(
                     Reason.STORE_UNAVAILABLE,
                     "the ledger's store cannot be opened; ask again with the same request id",
                 ) from error
             ledger = Ledger(ledger_id, store, self._observer, self._clock, self._limits)
             self._open[ledger_id] = ledger
+            self.away.pop(ledger_id, None)
         return ledger

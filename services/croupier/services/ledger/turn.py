@@ -122,4 +122,5 @@ def _check_same(request: Request, digest: bytes) -> None:
             Reason.REQUEST_ID_REUSED,
             f"request id {request.request_id!r} was used for another request",
             field="request_id",
+            request_id=request.request_id,
         )

@@ -295,8 +295,8 @@ class Writer:
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        message = f"the ledger waits for an operator: {self.fenced}"
-        return Refused(Reason.LEDGER_FENCED, message, why=self.fenced)
+        message = f"ledger {self._ledger} waits for an operator: {self.fenced}"
+        return Refused(Reason.LEDGER_FENCED, message, ledger=self._ledger, why=self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:

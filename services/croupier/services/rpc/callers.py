@@ -138,7 +138,10 @@ def _entries(path: Path) -> list[dict[str, Any]]:
     try:
         content = json.loads(path.read_text())
         entries = content["callers"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        msg = f"{path}: the token file cannot be read: {error.strerror}"
+        raise TokenFileError(msg) from error
+    except (ValueError, KeyError, TypeError) as error:
         msg = f"{path}: not a token file: {error}"
         raise TokenFileError(msg) from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
@@ -161,6 +164,9 @@ def new_token(path: Path, name: str, roles: list[Role], ledgers: list[str] | Non
     check_id(name, "caller")
     for ledger in ledgers or ():
         check_id(ledger, "ledger")
+    if name == LOCAL.name:
+        msg = f"{LOCAL.name!r} is who calls without tokens; a caller has a name of his own"
+        raise TokenFileError(msg)
     entries = _entries(path) if path.exists() else []
     token = secrets.token_urlsafe(32)
     entry: dict[str, Any] = {"name": name, "roles": sorted(roles), "sha256": _hash(token)}

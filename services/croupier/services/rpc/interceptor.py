@@ -22,7 +22,7 @@ from croupier.services.rpc.permissions import OPEN_TO_ALL, check_role
 from croupier.services.rpc.status import INTERNAL, code_of, details_of
 
 logger = structlog.get_logger()
-security = structlog.get_logger("security")
+security = structlog.get_logger().bind(logger="security")
 
 OWN = "/croupier.v1."
 
@@ -182,7 +182,11 @@ class Interceptor(grpc.aio.ServerInterceptor):
             # Strangers must not be able to grow a ledger: their attempts are logged here.
             self._observer.authentication_failed(refusal.reason.value)
             security.warning(
-                "refused", method=method, reason=refusal.reason.value, peer=context.peer()
+                "refused",
+                method=method,
+                reason=refusal.reason.value,
+                caller=refusal.metadata.get("caller", ""),
+                peer=context.peer(),
             )
         await context.abort(code, refusal.message, details_of(refusal))
 

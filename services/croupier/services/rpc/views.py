@@ -114,8 +114,10 @@ def games_to_wire() -> list[admin_pb2.Game]:
                 admin_pb2.GameOption(
                     name=option.name,
                     meaning=option.meaning,
-                    default_value=str(option.default),
-                    choices=option.choices,
+                    default_value=value_to_wire(option.default),
+                    choices=[value_to_wire(choice) for choice in option.values],
+                    least=option.least,
+                    most=option.most,
                 )
                 for option in game.options
             ],

@@ -225,6 +225,7 @@ def _request(
             Reason.INVALID_REQUEST_ID,
             f"a request id has up to {REQUEST_ID_MAX} characters",
             field="request_id",
+            most=REQUEST_ID_MAX,
         )
     expected_version = None
     if "expected_version" in message.DESCRIPTOR.fields_by_name:

@@ -6,9 +6,11 @@ only grow: triggers refuse to change or remove a record and to put another in it
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -384,7 +386,11 @@ class SQLiteEngine:
 
     def open(self, ledger: str) -> Recorder:
         """Return the store of a ledger; its file is made if it does not exist."""
-        recorder = Recorder(Datastore(str(self._path(ledger).resolve())))
+        path = self._path(ledger).resolve()
+        # What a ledger holds is for the service's user alone; SQLite keeps the mode for its files.
+        with suppress(OSError):  # what is wrong with the place, SQLite says below
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        recorder = Recorder(Datastore(str(path)))
         try:
             recorder.create_table()
         except BaseException:

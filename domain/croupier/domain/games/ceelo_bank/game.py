@@ -104,7 +104,9 @@ class CeeloBank:
 
 
 def _turn(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return who has to act and which commands his turn allows."""
+    """Return who has to act, and by which commands; nobody between the facts of one command."""
+    if state.is_moving or passing.outcome(state) or passing.follow(state):
+        return (), ()
     match state.phase:
         case phase if phase == BANK_OPEN:
             resigns = ("resign_bank",) if state.terms.may_resign else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from croupier.domain.games.ceelo_bank.terms import Terms
+from croupier.domain.games.ceelo_throws import MEANINGLESS
 from croupier.domain.games.protocol import Holding
 from croupier.domain.settlement import Claim
 
@@ -77,6 +78,15 @@ class State:
     def uncovered(self) -> int:
         """Return how much of the bank nobody has faded yet."""
         return self.bank - self.faded if self.phase == FADING else 0
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether a throw was read that decides bets which are not decided yet."""
+        if self.phase == BANKER_THROWS:
+            return self.last_reading not in ("", MEANINGLESS)
+        bet = self.next_bet
+        threw = bet is not None and self.last_roller == bet.player
+        return self.phase == PLAYER_THROWS and threw and self.last_reading != MEANINGLESS
 
     @property
     def next_offer(self) -> str:
