@@ -65,8 +65,9 @@ class Table:
 
     @property
     def view(self) -> View:
-        """Return the game's state as shown to callers."""
-        return self.game.view(self.state)
+        """Return the game's state as shown; nobody has to act while something follows by itself."""
+        view = self.game.view(self.state)
+        return replace(view, to_act=(), expects=()) if automatic(self) else view
 
 
 def open_table(

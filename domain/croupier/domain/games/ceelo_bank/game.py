@@ -105,7 +105,7 @@ class CeeloBank:
 
 def _turn(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return who has to act, and by which commands; nobody between the facts of one command."""
-    if state.is_moving or passing.outcome(state) or passing.follow(state):
+    if state.is_moving:
         return (), ()
     match state.phase:
         case phase if phase == BANK_OPEN:
