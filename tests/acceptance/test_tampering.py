@@ -105,7 +105,7 @@ def _order(data: Path) -> None:
     [
         (_payout, "the tree over events 1 to 22 is not the head's"),
         (_kind, "22 is not the head's"),
-        (_last_event, "position 22 is missing"),
+        (_last_event, "the head is at position 22, the log ends at 21"),
         (_inner_event, "position 7 is missing"),
         (_column, "the columns say"),
         (_no_event, "position 9 does not hold an event"),

@@ -13,7 +13,7 @@ from croupier.services.audit.replay import Replay
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.sealing import microseconds
 from croupier.services.store.sqlite import SQLiteEngine
-from croupier.services.store.store import Commit, Head
+from croupier.services.store.store import Commit, Head, RequestEntry
 from croupier.v1 import events_pb2
 from tests.golden.scenario import BOOKS, LOG, books_of, record
 from tests.support.ledgers import LEDGER, House
@@ -25,11 +25,15 @@ SAID = json.loads(BOOKS.read_text())
 @pytest.fixture
 def house(tmp_path):
     """Return a house whose ledger is the golden log, as it was stored."""
-    frontier, records, recorded_us = Frontier(), [], 0
+    frontier, records, recorded_us, requests = Frontier(), [], 0, {}
     for state in STORED:
         event = events_pb2.Event.FromString(state)
         frontier = frontier.append(leaf_hash(state))
         recorded_us = microseconds(event.recorded_time)
+        first = requests[event.request_id].first if event.request_id in requests else event.position
+        requests[event.request_id] = RequestEntry(
+            event.caller, event.request_id, event.request_digest, first, event.position
+        )
         records.append(
             Notification(
                 id=event.position,
@@ -40,7 +44,7 @@ def house(tmp_path):
             )
         )
     store = SQLiteEngine(tmp_path).open(LEDGER)
-    store.commit(records, Commit(Head(), Head(frontier, recorded_us)))
+    store.commit(records, Commit(Head(), Head(frontier, recorded_us), [*requests.values()]))
     store.close()
     house = House(tmp_path)
     yield house

@@ -13,7 +13,13 @@ from croupier.domain.errors import Refused
 from croupier.services import config
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
-from croupier.services.commands.process import fail, interrupted, run, set_up_logging
+from croupier.services.commands.process import (
+    fail,
+    interrupted,
+    raise_file_limit,
+    run,
+    set_up_logging,
+)
 from croupier.services.commands.replay import replay
 from croupier.services.rpc.callers import Role, TokenFileError, new_token
 from croupier.services.server import Server
@@ -71,6 +77,7 @@ def serve(  # the options' help is the settings' own
     except config.ConfigError as error:
         fail(f"settings: {error}", code=2)
     set_up_logging(settings.log_level, settings.log_format)
+    raise_file_limit()
     try:
         run(_serve(settings))
     except (OSError, TokenFileError) as error:

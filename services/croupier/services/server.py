@@ -42,6 +42,9 @@ from croupier.v1.tables_pb2_grpc import add_TableServiceServicer_to_server
 MESSAGE_BYTES_CAP = 16_000_000
 """Where the transport itself cuts off; below it a message too large gets a refusal with details."""
 
+PENDING_CALLS_MAX = 100_000
+"""Calls that the transport may have taken and not yet handed over."""
+
 AUDIT_INTERVAL_S = 5.0
 """How often the gauges of money and of log positions are taken."""
 
@@ -160,7 +163,10 @@ class Server:
         """Stop taking calls, let those taken finish, and let go of everything."""
         await self._health.enter_graceful_shutdown()
         await self._grpc.stop(self._settings.grace_s)
-        await self.ledgers.drain()
+        with contextlib.suppress(TimeoutError):
+            # What still waits then waits for a lock that another process does not let go.
+            async with asyncio.timeout(self._settings.grace_s):
+                await self.ledgers.drain()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -230,6 +236,9 @@ class Server:
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", MESSAGE_BYTES_CAP),
+    # The ledgers' queues refuse with a reason; the transport would cancel calls without one.
+    ("grpc.server.max_pending_requests", PENDING_CALLS_MAX),
+    ("grpc.server.max_pending_requests_hard_limit", 2 * PENDING_CALLS_MAX),
     # Two processes on one port would share its calls without anybody knowing.
     ("grpc.so_reuseport", 0),
     # Clients may ping an idle connection as often as common load balancers need.

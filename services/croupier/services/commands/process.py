@@ -26,6 +26,14 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
         return runner.run(coroutine)
 
 
+def raise_file_limit() -> None:
+    """Allow as many open files as the system lets this process have: a ledger takes several."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # not every system has such limits
+        resource: Any = import_module("resource")
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def stop_asked() -> asyncio.Event:
     """Return what is set by SIGINT or SIGTERM, from now on."""
     stop = asyncio.Event()

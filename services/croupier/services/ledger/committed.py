@@ -71,6 +71,8 @@ class Committed:
         self._versions: dict[str, int] = {}
         self._live = Live(capacity)
         self.head = Head()
+        self._request: tuple[str, str] | None = None
+        self._requests = 0
         self.format_version = 0
 
     # --- State -----------------------------------------------------------------------------------
@@ -145,7 +147,16 @@ class Committed:
         if frontier != head.frontier:
             msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
             raise LogError(msg)
+        if self.head.position == 0:
+            self._check_requests(head.position)
         self.head = head
+
+    def _check_requests(self, last: int) -> None:
+        """Refuse a log whose request ids are not all known: a retry would apply twice."""
+        known = self._store.count_requests(last)
+        if known != self._requests:
+            msg = f"{self._requests} requests are in the log, {known} in the index of request ids"
+            raise LogError(msg)
 
     def _fold(self, event: events_pb2.Event) -> None:
         try:
@@ -154,6 +165,10 @@ class Committed:
             raise LogError(str(error)) from error
 
     def _fold_known(self, event: events_pb2.Event) -> None:
+        request = (event.caller, event.request_id)
+        if request != self._request:  # a request's events follow one another
+            self._request = request
+            self._requests += 1
         post(self._balances, map(posting_from_wire, event.postings))
         if event.stream.startswith(TABLES):
             table_id = event.stream.removeprefix(TABLES)

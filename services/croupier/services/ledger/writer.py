@@ -13,6 +13,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Thread
 from time import perf_counter
 from typing import Protocol
 
@@ -176,7 +177,7 @@ class Writer:
     async def _turn(self) -> None:
         try:
             if not self._store.try_lock():
-                await asyncio.to_thread(self._store.lock)
+                await self._wait_for_lock()
         except OSError as error:
             self._refuse_all(self._unavailable(error))
             return
@@ -193,6 +194,32 @@ class Writer:
                 answer.set_exception(result)
             else:
                 answer.set_result(result)
+
+    async def _wait_for_lock(self) -> None:
+        """Wait for the lock in a thread that dies with the process, however long that takes."""
+        loop = asyncio.get_running_loop()
+        locked: asyncio.Future[None] = loop.create_future()
+
+        def answer(error: OSError | None) -> None:
+            if locked.cancelled():
+                if error is None:
+                    self._store.unlock()
+            elif error is None:
+                locked.set_result(None)
+            else:
+                locked.set_exception(error)
+
+        def wait() -> None:
+            error: OSError | None = None
+            try:
+                self._store.lock()
+            except OSError as failed:
+                error = failed
+            with contextlib.suppress(RuntimeError):  # the loop is closed, the process ends
+                loop.call_soon_threadsafe(answer, error)
+
+        Thread(target=wait, daemon=True, name=f"lock of {self._ledger}").start()
+        await locked
 
     def _drain(self) -> list[Waiting]:
         """Return the batch of this turn, without those whose callers have gone."""

@@ -15,10 +15,10 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
-from croupier.domain.errors import Kind, Reason, Refused
+from croupier.domain.errors import Kind, Reason, Refused, shown
 from croupier.services.rpc.callers import Callers
 from croupier.services.rpc.calls import CURRENT, Call
-from croupier.services.rpc.permissions import OPEN_TO_ALL, check_role
+from croupier.services.rpc.permissions import OPEN_TO_ALL, ROLES, check_role
 from croupier.services.rpc.status import INTERNAL, code_of, details_of
 
 logger = structlog.get_logger()
@@ -183,7 +183,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
             self._observer.authentication_failed(refusal.reason.value)
             security.warning(
                 "refused",
-                method=method,
+                method=method if method in ROLES else shown(method),
                 reason=refusal.reason.value,
                 caller=refusal.metadata.get("caller", ""),
                 peer=context.peer(),

@@ -27,6 +27,7 @@ from eventsourcing.persistence import (
 from croupier.services.audit.tree import Frontier
 from croupier.services.store.lock import FileLock
 from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
+from croupier.services.store.sqlite_schema import statements
 from croupier.services.store.store import (
     Commit,
     Head,
@@ -37,55 +38,12 @@ from croupier.services.store.store import (
 
 __all__ = ["Datastore", "Factory", "Recorder", "SQLiteEngine"]
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS stored_events (
-    position INTEGER PRIMARY KEY,
-    originator_id TEXT NOT NULL,
-    originator_version INTEGER NOT NULL,
-    topic TEXT NOT NULL,
-    state BLOB NOT NULL,
-    UNIQUE (originator_id, originator_version)
-);
-CREATE INDEX IF NOT EXISTS streams
-    ON stored_events (originator_id) WHERE originator_version = 1;
-CREATE TABLE IF NOT EXISTS requests (
-    caller TEXT NOT NULL,
-    request_id TEXT NOT NULL,
-    digest BLOB NOT NULL,
-    first INTEGER NOT NULL,
-    last INTEGER NOT NULL,
-    PRIMARY KEY (caller, request_id)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS head (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    position INTEGER NOT NULL,
-    recorded_us INTEGER NOT NULL,
-    frontier BLOB NOT NULL
-);
-INSERT OR IGNORE INTO head VALUES (1, 0, 0, x'');
-CREATE TRIGGER IF NOT EXISTS head_not_deleted BEFORE DELETE ON head
-    BEGIN SELECT RAISE(ABORT, 'a log has a head'); END;
-CREATE TRIGGER IF NOT EXISTS events_not_updated BEFORE UPDATE ON stored_events
-    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS events_not_deleted BEFORE DELETE ON stored_events
-    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
-CREATE TRIGGER IF NOT EXISTS events_appended BEFORE INSERT ON stored_events
-    WHEN NEW.position <> (SELECT COALESCE(MAX(position), 0) + 1 FROM stored_events)
-      OR EXISTS (SELECT 1 FROM stored_events WHERE originator_id = NEW.originator_id
-                 AND originator_version = NEW.originator_version)
-    BEGIN SELECT RAISE(ABORT, 'the log is append-only: not the next position or version'); END;
-CREATE TRIGGER IF NOT EXISTS requests_not_updated BEFORE UPDATE ON requests
-    BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
-CREATE TRIGGER IF NOT EXISTS requests_not_deleted BEFORE DELETE ON requests
-    BEGIN SELECT RAISE(ABORT, 'requests are append-only'); END;
-CREATE TRIGGER IF NOT EXISTS requests_not_replaced BEFORE INSERT ON requests
-    WHEN EXISTS (SELECT 1 FROM requests
-                 WHERE caller = NEW.caller AND request_id = NEW.request_id)
-    BEGIN SELECT RAISE(ABORT, 'requests are append-only: the request id exists'); END;
-"""
-
 _INSERT = "INSERT INTO stored_events VALUES (?,?,?,?,?)"
 _COLUMNS = "SELECT position, originator_id, originator_version, topic, state FROM stored_events "
+
+
+LOCKED_OUT_MS = 500
+"""How long a commit waits for somebody outside the service who has locked the file."""
 
 
 class Recorder(library.SQLiteApplicationRecorder):
@@ -101,18 +59,13 @@ class Recorder(library.SQLiteApplicationRecorder):
     ) -> None:
         super().__init__(datastore, events_table_name)
         self._own: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
         self._seen_version = -1
         self._lock: FileLock | None = None
 
     def construct_create_table_statements(self) -> list[str]:
-        """Return the schema's statements; a trigger's inner semicolon does not end one."""
-        statements, pending = [], ""
-        for line in _SCHEMA.splitlines():
-            pending += line + "\n"
-            if sqlite3.complete_statement(pending):
-                statements.append(pending)
-                pending = ""
-        return statements
+        """Return the schema's statements."""
+        return statements()
 
     # --- the library's interface ---------------------------------------------------------------
 
@@ -178,8 +131,18 @@ class Recorder(library.SQLiteApplicationRecorder):
             if not isinstance(pool, Pool):
                 msg = "the ledger's interface needs this module's Datastore"
                 raise TypeError(msg)
+            self._identity = _identity(self.datastore.pool.db_name)
             self._own = pool.connect()
+            # Writers have the ledger's own lock; whoever else locks the file keeps only this
+            # ledger waiting, and not for long: turns run on the event loop.
+            self._own.execute(f"PRAGMA busy_timeout={LOCKED_OUT_MS}")
         return self._own
+
+    def is_made(self) -> bool:
+        """Return whether the file has the schema, which is made whole or not at all."""
+        query = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'head'"
+        with translated():
+            return bool(self._connection.execute(query).fetchone()[0])
 
     def _data_version(self) -> int:
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
@@ -194,15 +157,22 @@ class Recorder(library.SQLiteApplicationRecorder):
         with translated():
             self._seen_version = self._data_version()
             row = self._connection.execute(
-                "SELECT position, recorded_us, frontier FROM head"
+                "SELECT position, recorded_us, frontier,"
+                " (SELECT COALESCE(MAX(position), 0) FROM stored_events) FROM head"
             ).fetchone()
+        if _identity(self.datastore.pool.db_name) != self._identity:
+            msg = "the ledger's file was removed or another was put in its place"
+            raise DataError(msg)
         # A column takes values of any type, and many of them would pass for a head.
         types = [type(value) for value in row or ()]
-        if types != [int, int, bytes]:
+        if types != [int, int, bytes, int]:
             names = ", ".join(kind.__name__ for kind in types)
             msg = f"the stored head is none: {names or 'no row'}"
             raise DataError(msg)
-        position, recorded_us, frontier = row
+        position, recorded_us, frontier, last = row
+        if position != last:
+            msg = f"the head is at position {position}, the log ends at {last}"
+            raise DataError(msg)
         try:
             return Head(Frontier.from_bytes(position, frontier), recorded_us)
         except ValueError as error:
@@ -260,6 +230,12 @@ class Recorder(library.SQLiteApplicationRecorder):
                     entry = RequestEntry(*row)
                     found[entry.key] = entry
         return found
+
+    def count_requests(self, last: int) -> int:
+        """Return how many accepted requests have all their events up to position `last`."""
+        query = "SELECT COUNT(*) FROM requests WHERE last <= ?"
+        with translated():
+            return int(self._connection.execute(query, (last,)).fetchone()[0])
 
     @property
     def _file_lock(self) -> FileLock:
@@ -357,6 +333,15 @@ class Factory(library.SQLiteFactory):
         )
 
 
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return which file is at `path`, None if there is none."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino)
+
+
 class SQLiteEngine:
     """Ledgers as files of one folder."""
 
@@ -392,7 +377,8 @@ class SQLiteEngine:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         recorder = Recorder(Datastore(str(path)))
         try:
-            recorder.create_table()
+            if not recorder.is_made():
+                recorder.create_table()
         except BaseException:
             recorder.close()
             raise

@@ -101,6 +101,10 @@ class Store(Protocol):
         """Return those of the requests that were accepted."""
         ...
 
+    def count_requests(self, last: int) -> int:
+        """Return how many accepted requests have all their events up to position `last`."""
+        ...
+
     def try_lock(self) -> bool:
         """Take the ledger's lock if nobody has it or waits for it."""
         ...
