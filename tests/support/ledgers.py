@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from eventsourcing.persistence import DataError, OperationalError
+from eventsourcing.persistence import DataError, InterfaceError, OperationalError
 
 from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
@@ -128,6 +128,24 @@ class Faulty:
             fault, self.fault, self.then = self.fault, self.then, ""
             return fault
         return ""
+
+    def try_lock(self):
+        match self._take("lock_fails", "lock_is_held"):
+            case "lock_fails":
+                raise InterfaceError("the store is closed")
+            case "lock_is_held":
+                return False
+        return self._store.try_lock()
+
+    def lock(self):
+        if self._take("waiting_fails"):
+            raise InterfaceError("the store is closed")
+        self._store.lock()
+
+    def unlock(self):
+        self._store.unlock()
+        if self._take("unlock_fails"):
+            raise OSError("bad file descriptor")
 
     def commit(self, records, commit):
         match self._take("fails", "fails_but_persisted", "head_moved"):

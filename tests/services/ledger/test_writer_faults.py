@@ -96,3 +96,26 @@ async def test_a_watcher_that_fails_keeps_nobody_from_his_receipt(faulty, monkey
     monkeypatch.setattr(house.watcher, "turn_committed", broken)
     receipts = await asyncio.gather(house.deposit("anna", 5), house.deposit("bert", 5))
     assert [receipt.last for receipt in receipts] == [3, 4]
+
+
+@pytest.mark.parametrize(("fault", "then"), [("lock_fails", ""), ("lock_is_held", "waiting_fails")])
+async def test_a_lock_that_cannot_be_taken_is_said_and_can_be_asked_again(faulty, fault, then):
+    house, store = faulty
+    before = house.books()
+    store.fault, store.then = fault, then
+    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
+    assert house.books() == before
+    assert (await house.deposit("anna", 5, "d")).last == 3
+
+
+async def test_a_lock_held_by_another_process_is_waited_for(faulty):
+    house, store = faulty
+    store.fault = "lock_is_held"
+    assert (await house.deposit("anna", 5)).last == 3
+
+
+async def test_a_lock_that_cannot_be_given_back_keeps_nobody_from_his_receipt(faulty):
+    house, store = faulty
+    store.fault = "unlock_fails"
+    assert (await house.deposit("anna", 5)).last == 3
+    assert (await house.deposit("anna", 5)).last == 4

@@ -178,7 +178,7 @@ class Writer:
         try:
             if not self._store.try_lock():
                 await self._wait_for_lock()
-        except OSError as error:
+        except (OSError, PersistenceError) as error:
             self._refuse_all(self._unavailable(error))
             return
         try:
@@ -186,7 +186,7 @@ class Writer:
             self._expected = self._crowd(len(batch))
             answers = self._record(batch) if batch else []
         finally:
-            self._store.unlock()
+            self._unlock()
         for (_, answer), result in zip(batch, answers, strict=True):
             if answer.done():
                 continue
@@ -200,7 +200,7 @@ class Writer:
         loop = asyncio.get_running_loop()
         locked: asyncio.Future[None] = loop.create_future()
 
-        def answer(error: OSError | None) -> None:
+        def answer(error: Exception | None) -> None:
             if locked.cancelled():
                 if error is None:
                     self._store.unlock()
@@ -210,16 +210,23 @@ class Writer:
                 locked.set_exception(error)
 
         def wait() -> None:
-            error: OSError | None = None
+            error: Exception | None = None
             try:
                 self._store.lock()
-            except OSError as failed:
+            except Exception as failed:  # noqa: BLE001  # whatever it is, who waits is told
                 error = failed
             with contextlib.suppress(RuntimeError):  # the loop is closed, the process ends
                 loop.call_soon_threadsafe(answer, error)
 
         Thread(target=wait, daemon=True, name=f"lock of {self._ledger}").start()
         await locked
+
+    def _unlock(self) -> None:
+        try:
+            self._store.unlock()
+        except (OSError, PersistenceError):
+            # What was decided is decided; the next turn finds out whether there is a lock.
+            logger.exception("lock not given back", ledger=self._ledger)
 
     def _drain(self) -> list[Waiting]:
         """Return the batch of this turn, without those whose callers have gone."""
