@@ -98,7 +98,7 @@ async def test_a_watcher_that_fails_keeps_nobody_from_his_receipt(faulty, monkey
     assert [receipt.last for receipt in receipts] == [3, 4]
 
 
-@pytest.mark.parametrize(("fault", "then"), [("lock_fails", ""), ("lock_is_held", "waiting_fails")])
+@pytest.mark.parametrize("fault, then", [("lock_fails", ""), ("lock_is_held", "waiting_fails")])
 async def test_a_lock_that_cannot_be_taken_is_said_and_can_be_asked_again(faulty, fault, then):
     house, store = faulty
     before = house.books()
