@@ -6,7 +6,7 @@ import itertools
 import multiprocessing
 from hashlib import sha256
 
-from eventsourcing.persistence import Notification
+from eventsourcing.persistence import Notification, OperationalError
 
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry
@@ -81,6 +81,10 @@ def _commit_until_done(store, writer, turn, version, size):
             store.commit(records, commit)
         except HeadMovedError:
             continue
+        except OperationalError:
+            # Shut out for too long: whether it was recorded has to be looked up.
+            if not store.find_requests([(str(writer), str(turn))]):
+                continue
         return
 
 
