@@ -94,6 +94,12 @@ class Reason(StrEnum):
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE", Kind.UNAVAILABLE
     INTERNAL = "INTERNAL", Kind.INTERNAL
 
+    # The place in this list is the number in the API: what comes later, comes at the end.
+    INVALID_BATCH = "INVALID_BATCH", Kind.INVALID
+    UNKNOWN_KIND = "UNKNOWN_KIND", Kind.INVALID
+    BATCH_REFUSED = "BATCH_REFUSED", Kind.ILLEGAL
+    TOO_MANY_STREAMS = "TOO_MANY_STREAMS", Kind.EXHAUSTED
+
 
 class Refused(Exception):
     """A call is refused; nothing was recorded.

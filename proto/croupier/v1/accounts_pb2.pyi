@@ -204,6 +204,88 @@ class WithdrawResponse(_message.Message):
 Global___WithdrawResponse: _TypeAlias = WithdrawResponse  # noqa: Y015
 
 @_typing.final
+class TransferBatchRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    TRANSFERS_FIELD_NUMBER: _builtins.int
+    ATOMIC_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    """"ledgers/{ledger}": all transfers are for accounts of this ledger."""
+    atomic: _builtins.bool
+    """All or nothing: if one transfer is refused, none is done, and the call ends with its refusal,
+    which names it ("transfers[3].withdraw.amount"). One that was recorded before counts as done.
+    """
+    @_builtins.property
+    def transfers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Transfer]:
+        """1 to 1000 transfers, each with a request id of its own."""
+
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        transfers: _abc.Iterable[Global___Transfer] | None = ...,
+        atomic: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atomic", b"atomic", "parent", b"parent", "transfers", b"transfers"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TransferBatchRequest: _TypeAlias = TransferBatchRequest  # noqa: Y015
+
+@_typing.final
+class Transfer(_message.Message):
+    """Money that enters or leaves the ledger."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEPOSIT_FIELD_NUMBER: _builtins.int
+    WITHDRAW_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def deposit(self) -> Global___DepositRequest: ...
+    @_builtins.property
+    def withdraw(self) -> Global___WithdrawRequest: ...
+    def __init__(
+        self,
+        *,
+        deposit: Global___DepositRequest | None = ...,
+        withdraw: Global___WithdrawRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deposit", b"deposit", "transfer", b"transfer", "withdraw", b"withdraw"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deposit", b"deposit", "transfer", b"transfer", "withdraw", b"withdraw"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_transfer: _TypeAlias = _typing.Literal["deposit", "withdraw"]  # noqa: Y015
+    _WhichOneofArgType_transfer: _TypeAlias = _typing.Literal["transfer", b"transfer"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_transfer) -> _WhichOneofReturnType_transfer | None: ...
+
+Global___Transfer: _TypeAlias = Transfer  # noqa: Y015
+
+@_typing.final
+class TransferBatchResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[_receipts_pb2.CommandResult]:
+        """One result for each transfer, in the same order."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[_receipts_pb2.CommandResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TransferBatchResponse: _TypeAlias = TransferBatchResponse  # noqa: Y015
+
+@_typing.final
 class GetAccountRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

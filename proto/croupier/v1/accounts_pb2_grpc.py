@@ -45,6 +45,11 @@ class AccountServiceStub:
                 request_serializer=croupier_dot_v1_dot_accounts__pb2.WithdrawRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_accounts__pb2.WithdrawResponse.FromString,
                 _registered_method=True)
+        self.TransferBatch = channel.unary_unary(
+                '/croupier.v1.AccountService/TransferBatch',
+                request_serializer=croupier_dot_v1_dot_accounts__pb2.TransferBatchRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_accounts__pb2.TransferBatchResponse.FromString,
+                _registered_method=True)
         self.GetAccount = channel.unary_unary(
                 '/croupier.v1.AccountService/GetAccount',
                 request_serializer=croupier_dot_v1_dot_accounts__pb2.GetAccountRequest.SerializeToString,
@@ -75,6 +80,13 @@ class AccountServiceServicer:
 
     def Withdraw(self, request, context):
         """Takes money out of a player's or the house's account; never more than is there.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def TransferBatch(self, request, context):
+        """Deposits and withdraws several times in order, each with a result of its own, or all or none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -111,6 +123,11 @@ def add_AccountServiceServicer_to_server(servicer, server):
                     servicer.Withdraw,
                     request_deserializer=croupier_dot_v1_dot_accounts__pb2.WithdrawRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_accounts__pb2.WithdrawResponse.SerializeToString,
+            ),
+            'TransferBatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.TransferBatch,
+                    request_deserializer=croupier_dot_v1_dot_accounts__pb2.TransferBatchRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_accounts__pb2.TransferBatchResponse.SerializeToString,
             ),
             'GetAccount': grpc.unary_unary_rpc_method_handler(
                     servicer.GetAccount,
@@ -183,6 +200,33 @@ class AccountService:
             '/croupier.v1.AccountService/Withdraw',
             croupier_dot_v1_dot_accounts__pb2.WithdrawRequest.SerializeToString,
             croupier_dot_v1_dot_accounts__pb2.WithdrawResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def TransferBatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AccountService/TransferBatch',
+            croupier_dot_v1_dot_accounts__pb2.TransferBatchRequest.SerializeToString,
+            croupier_dot_v1_dot_accounts__pb2.TransferBatchResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,8 @@ class AccountServiceStub:
     """Brings money from outside into a player's or the house's account."""
     Withdraw: _grpc.UnaryUnaryMultiCallable[_accounts_pb2.WithdrawRequest, _accounts_pb2.WithdrawResponse]
     """Takes money out of a player's or the house's account; never more than is there."""
+    TransferBatch: _grpc.UnaryUnaryMultiCallable[_accounts_pb2.TransferBatchRequest, _accounts_pb2.TransferBatchResponse]
+    """Deposits and withdraws several times in order, each with a result of its own, or all or none."""
     GetAccount: _grpc.UnaryUnaryMultiCallable[_accounts_pb2.GetAccountRequest, _accounts_pb2.GetAccountResponse]
     ListAccounts: _grpc.UnaryUnaryMultiCallable[_accounts_pb2.ListAccountsRequest, _accounts_pb2.ListAccountsResponse]
     GetTrialBalance: _grpc.UnaryUnaryMultiCallable[_accounts_pb2.GetTrialBalanceRequest, _accounts_pb2.GetTrialBalanceResponse]
@@ -51,6 +53,8 @@ class AccountServiceAsyncStub(AccountServiceStub):
     """Brings money from outside into a player's or the house's account."""
     Withdraw: _aio.UnaryUnaryMultiCallable[_accounts_pb2.WithdrawRequest, _accounts_pb2.WithdrawResponse]  # type: ignore[assignment]
     """Takes money out of a player's or the house's account; never more than is there."""
+    TransferBatch: _aio.UnaryUnaryMultiCallable[_accounts_pb2.TransferBatchRequest, _accounts_pb2.TransferBatchResponse]  # type: ignore[assignment]
+    """Deposits and withdraws several times in order, each with a result of its own, or all or none."""
     GetAccount: _aio.UnaryUnaryMultiCallable[_accounts_pb2.GetAccountRequest, _accounts_pb2.GetAccountResponse]  # type: ignore[assignment]
     ListAccounts: _aio.UnaryUnaryMultiCallable[_accounts_pb2.ListAccountsRequest, _accounts_pb2.ListAccountsResponse]  # type: ignore[assignment]
     GetTrialBalance: _aio.UnaryUnaryMultiCallable[_accounts_pb2.GetTrialBalanceRequest, _accounts_pb2.GetTrialBalanceResponse]  # type: ignore[assignment]
@@ -74,6 +78,14 @@ class AccountServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_accounts_pb2.WithdrawResponse, _abc.Awaitable[_accounts_pb2.WithdrawResponse]]:
         """Takes money out of a player's or the house's account; never more than is there."""
+
+    @_abc_1.abstractmethod
+    def TransferBatch(
+        self,
+        request: _accounts_pb2.TransferBatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_accounts_pb2.TransferBatchResponse, _abc.Awaitable[_accounts_pb2.TransferBatchResponse]]:
+        """Deposits and withdraws several times in order, each with a result of its own, or all or none."""
 
     @_abc_1.abstractmethod
     def GetAccount(

@@ -214,12 +214,17 @@ Global___ListLedgersResponse: _TypeAlias = ListLedgersResponse  # noqa: Y015
 class GetServerInfoRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
+    LEDGER_FIELD_NUMBER: _builtins.int
+    ledger: _builtins.str
+    """"ledgers/{ledger}": asks which server is best for this ledger. Empty asks for no ledger."""
     def __init__(
         self,
+        *,
+        ledger: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ledger", b"ledger"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -236,12 +241,21 @@ class GetServerInfoResponse(_message.Message):
     START_TIME_FIELD_NUMBER: _builtins.int
     CALLER_FIELD_NUMBER: _builtins.int
     ROLES_FIELD_NUMBER: _builtins.int
+    ADDRESS_FIELD_NUMBER: _builtins.int
+    ADDRESSES_FIELD_NUMBER: _builtins.int
+    BEST_ADDRESS_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     engine: _builtins.str
     """The engine and what an acknowledgement by it means."""
     durability: _builtins.str
     caller: _builtins.str
     """Who the caller is to this server, and which roles he has."""
+    address: _builtins.str
+    """"HOST:PORT" of this server, as others reach it."""
+    best_address: _builtins.str
+    """The server that the ledger asked for is assigned to. Any other serves it as correctly, but two
+    that serve one ledger have to take turns.
+    """
     @_builtins.property
     def games(self) -> _containers.RepeatedCompositeFieldContainer[Global___Game]:
         """Games this server can open tables of."""
@@ -250,6 +264,10 @@ class GetServerInfoResponse(_message.Message):
     def start_time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
     def roles(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def addresses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """All servers that share the ledgers, in the order in which ledgers are assigned to them."""
+
     def __init__(
         self,
         *,
@@ -260,10 +278,13 @@ class GetServerInfoResponse(_message.Message):
         start_time: _timestamp_pb2.Timestamp | None = ...,
         caller: _builtins.str = ...,
         roles: _abc.Iterable[_builtins.str] | None = ...,
+        address: _builtins.str = ...,
+        addresses: _abc.Iterable[_builtins.str] | None = ...,
+        best_address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["caller", b"caller", "durability", b"durability", "engine", b"engine", "games", b"games", "roles", b"roles", "start_time", b"start_time", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "addresses", b"addresses", "best_address", b"best_address", "caller", b"caller", "durability", b"durability", "engine", b"engine", "games", b"games", "roles", b"roles", "start_time", b"start_time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -27,7 +27,7 @@ from croupier.v1 import tables_pb2 as croupier_dot_v1_dot_tables__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/audit.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/events.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"c\n\x12ReplayTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nto_version\x18\x02 \x01(\x03\x12+\n\x07to_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"m\n\x13ReplayTableResponse\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Event\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\x12\x10\n\x08\x66indings\x18\x03 \x03(\t\"M\n\x11ListEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\x11\n\tpage_size\x18\x03 \x01(\x05\"f\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\x32\xb1\x01\n\x0c\x41uditService\x12R\n\x0bReplayTable\x12\x1f.croupier.v1.ReplayTableRequest\x1a .croupier.v1.ReplayTableResponse0\x01\x12M\n\nListEvents\x12\x1e.croupier.v1.ListEventsRequest\x1a\x1f.croupier.v1.ListEventsResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/audit.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/events.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"c\n\x12ReplayTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nto_version\x18\x02 \x01(\x03\x12+\n\x07to_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"m\n\x13ReplayTableResponse\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Event\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\x12\x10\n\x08\x66indings\x18\x03 \x03(\t\"M\n\x11ListEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\x11\n\tpage_size\x18\x03 \x01(\x05\"f\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\"Y\n\x12WatchEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\r\n\x05table\x18\x03 \x01(\t\x12\r\n\x05kinds\x18\x04 \x03(\t\"g\n\x13WatchEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\x32\x85\x02\n\x0c\x41uditService\x12R\n\x0bReplayTable\x12\x1f.croupier.v1.ReplayTableRequest\x1a .croupier.v1.ReplayTableResponse0\x01\x12M\n\nListEvents\x12\x1e.croupier.v1.ListEventsRequest\x1a\x1f.croupier.v1.ListEventsResponse\x12R\n\x0bWatchEvents\x12\x1f.croupier.v1.WatchEventsRequest\x1a .croupier.v1.WatchEventsResponse0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,6 +42,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTEVENTSREQUEST']._serialized_end=414
   _globals['_LISTEVENTSRESPONSE']._serialized_start=416
   _globals['_LISTEVENTSRESPONSE']._serialized_end=518
-  _globals['_AUDITSERVICE']._serialized_start=521
-  _globals['_AUDITSERVICE']._serialized_end=698
+  _globals['_WATCHEVENTSREQUEST']._serialized_start=520
+  _globals['_WATCHEVENTSREQUEST']._serialized_end=609
+  _globals['_WATCHEVENTSRESPONSE']._serialized_start=611
+  _globals['_WATCHEVENTSRESPONSE']._serialized_end=714
+  _globals['_AUDITSERVICE']._serialized_start=717
+  _globals['_AUDITSERVICE']._serialized_end=978
 # @@protoc_insertion_point(module_scope)

@@ -138,3 +138,69 @@ class ListEventsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListEventsResponse: _TypeAlias = ListEventsResponse  # noqa: Y015
+
+@_typing.final
+class WatchEventsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    FROM_POSITION_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    KINDS_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    """"ledgers/{ledger}"."""
+    from_position: _builtins.int
+    """The first position wanted; 0 means 1. To go on after a cut, the last `next_position` received."""
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}": only this table's events. Empty means all."""
+    @_builtins.property
+    def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Only events of these kinds, called as the fields of `Event`'s payload: "rolled", "paid_out".
+        Empty means all.
+        """
+
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        from_position: _builtins.int = ...,
+        table: _builtins.str = ...,
+        kinds: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_position", b"from_position", "kinds", b"kinds", "parent", b"parent", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchEventsRequest: _TypeAlias = WatchEventsRequest  # noqa: Y015
+
+@_typing.final
+class WatchEventsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EVENTS_FIELD_NUMBER: _builtins.int
+    NEXT_POSITION_FIELD_NUMBER: _builtins.int
+    HEAD_POSITION_FIELD_NUMBER: _builtins.int
+    next_position: _builtins.int
+    """All events before this position that were asked for have been sent."""
+    head_position: _builtins.int
+    """The log's last position when this was sent."""
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[_events_pb2.Event]:
+        """In order. Empty in a heartbeat, which comes when there was nothing to send for some time."""
+
+    def __init__(
+        self,
+        *,
+        events: _abc.Iterable[_events_pb2.Event] | None = ...,
+        next_position: _builtins.int = ...,
+        head_position: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "head_position", b"head_position", "next_position", b"next_position"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WatchEventsResponse: _TypeAlias = WatchEventsResponse  # noqa: Y015

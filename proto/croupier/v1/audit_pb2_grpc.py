@@ -45,6 +45,11 @@ class AuditServiceStub:
                 request_serializer=croupier_dot_v1_dot_audit__pb2.ListEventsRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_audit__pb2.ListEventsResponse.FromString,
                 _registered_method=True)
+        self.WatchEvents = channel.unary_stream(
+                '/croupier.v1.AuditService/WatchEvents',
+                request_serializer=croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.FromString,
+                _registered_method=True)
 
 
 class AuditServiceServicer:
@@ -66,6 +71,14 @@ class AuditServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def WatchEvents(self, request, context):
+        """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
+        long as the caller listens. Dealers may watch single tables.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AuditServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -78,6 +91,11 @@ def add_AuditServiceServicer_to_server(servicer, server):
                     servicer.ListEvents,
                     request_deserializer=croupier_dot_v1_dot_audit__pb2.ListEventsRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_audit__pb2.ListEventsResponse.SerializeToString,
+            ),
+            'WatchEvents': grpc.unary_stream_rpc_method_handler(
+                    servicer.WatchEvents,
+                    request_deserializer=croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -135,6 +153,33 @@ class AuditService:
             '/croupier.v1.AuditService/ListEvents',
             croupier_dot_v1_dot_audit__pb2.ListEventsRequest.SerializeToString,
             croupier_dot_v1_dot_audit__pb2.ListEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WatchEvents(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/croupier.v1.AuditService/WatchEvents',
+            croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.SerializeToString,
+            croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -39,6 +39,10 @@ class AuditServiceStub:
     """
     ListEvents: _grpc.UnaryUnaryMultiCallable[_audit_pb2.ListEventsRequest, _audit_pb2.ListEventsResponse]
     """Lists the log from a position."""
+    WatchEvents: _grpc.UnaryStreamMultiCallable[_audit_pb2.WatchEventsRequest, _audit_pb2.WatchEventsResponse]
+    """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
+    long as the caller listens. Dealers may watch single tables.
+    """
 
 @_typing.type_check_only
 class AuditServiceAsyncStub(AuditServiceStub):
@@ -51,6 +55,10 @@ class AuditServiceAsyncStub(AuditServiceStub):
     """
     ListEvents: _aio.UnaryUnaryMultiCallable[_audit_pb2.ListEventsRequest, _audit_pb2.ListEventsResponse]  # type: ignore[assignment]
     """Lists the log from a position."""
+    WatchEvents: _aio.UnaryStreamMultiCallable[_audit_pb2.WatchEventsRequest, _audit_pb2.WatchEventsResponse]  # type: ignore[assignment]
+    """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
+    long as the caller listens. Dealers may watch single tables.
+    """
 
 class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
     """Audit: reads only."""
@@ -72,5 +80,15 @@ class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_audit_pb2.ListEventsResponse, _abc.Awaitable[_audit_pb2.ListEventsResponse]]:
         """Lists the log from a position."""
+
+    @_abc_1.abstractmethod
+    def WatchEvents(
+        self,
+        request: _audit_pb2.WatchEventsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_audit_pb2.WatchEventsResponse], _abc.AsyncIterator[_audit_pb2.WatchEventsResponse]]:
+        """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
+        long as the caller listens. Dealers may watch single tables.
+        """
 
 def add_AuditServiceServicer_to_server(servicer: AuditServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -3,16 +3,20 @@
 isort:skip_file
 """
 
+from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
+from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import message as _message
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
 
-if sys.version_info >= (3, 10):
-    from typing import TypeAlias as _TypeAlias
+if sys.version_info >= (3, 11):
+    from typing import TypeAlias as _TypeAlias, Never as _Never
 else:
-    from typing_extensions import TypeAlias as _TypeAlias
+    from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -74,6 +78,10 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_LEDGER_FENCED: _Reason.ValueType  # 48
     REASON_STORE_UNAVAILABLE: _Reason.ValueType  # 49
     REASON_INTERNAL: _Reason.ValueType  # 50
+    REASON_INVALID_BATCH: _Reason.ValueType  # 51
+    REASON_UNKNOWN_KIND: _Reason.ValueType  # 52
+    REASON_BATCH_REFUSED: _Reason.ValueType  # 53
+    REASON_TOO_MANY_STREAMS: _Reason.ValueType  # 54
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -133,4 +141,74 @@ REASON_CLOCK_BEHIND: Reason.ValueType  # 47
 REASON_LEDGER_FENCED: Reason.ValueType  # 48
 REASON_STORE_UNAVAILABLE: Reason.ValueType  # 49
 REASON_INTERNAL: Reason.ValueType  # 50
+REASON_INVALID_BATCH: Reason.ValueType  # 51
+REASON_UNKNOWN_KIND: Reason.ValueType  # 52
+REASON_BATCH_REFUSED: Reason.ValueType  # 53
+REASON_TOO_MANY_STREAMS: Reason.ValueType  # 54
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
+
+@_typing.final
+class Refusal(_message.Message):
+    """Why one command among several was refused: what a call of its own would have been told in its
+    status. Nothing of the command was recorded.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class MetadataEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    REASON_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    METADATA_FIELD_NUMBER: _builtins.int
+    RETRY_DELAY_FIELD_NUMBER: _builtins.int
+    reason: Global___Reason.ValueType
+    code: _builtins.int
+    """The status code (`google.rpc.Code`) that a call of its own would have ended with."""
+    message: _builtins.str
+    field: _builtins.str
+    """The path of the field at fault inside the command, empty where there is none."""
+    @_builtins.property
+    def metadata(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Every value that the message mentions."""
+
+    @_builtins.property
+    def retry_delay(self) -> _duration_pb2.Duration:
+        """Set where the same command may be sent again: how long to wait before."""
+
+    def __init__(
+        self,
+        *,
+        reason: Global___Reason.ValueType = ...,
+        code: _builtins.int = ...,
+        message: _builtins.str = ...,
+        field: _builtins.str = ...,
+        metadata: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        retry_delay: _duration_pb2.Duration | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["retry_delay", b"retry_delay"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code", "field", b"field", "message", b"message", "metadata", b"metadata", "reason", b"reason", "retry_delay", b"retry_delay"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Refusal: _TypeAlias = Refusal  # noqa: Y015

@@ -126,6 +126,114 @@ class PlayResponse(_message.Message):
 Global___PlayResponse: _TypeAlias = PlayResponse  # noqa: Y015
 
 @_typing.final
+class PlayBatchRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    COMMANDS_FIELD_NUMBER: _builtins.int
+    ATOMIC_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    """"ledgers/{ledger}": all commands are for tables of this ledger."""
+    atomic: _builtins.bool
+    """All or nothing: if one command is refused, none is done, and the call ends with its refusal,
+    which names it ("commands[3].player"). A command that was recorded before counts as done.
+    """
+    @_builtins.property
+    def commands(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayRequest]:
+        """1 to 1000 commands, each with a request id of its own."""
+
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        commands: _abc.Iterable[Global___PlayRequest] | None = ...,
+        atomic: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atomic", b"atomic", "commands", b"commands", "parent", b"parent"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayBatchRequest: _TypeAlias = PlayBatchRequest  # noqa: Y015
+
+@_typing.final
+class PlayBatchResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[_receipts_pb2.CommandResult]:
+        """One result for each command, in the same order."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[_receipts_pb2.CommandResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayBatchResponse: _TypeAlias = PlayBatchResponse  # noqa: Y015
+
+@_typing.final
+class PlayStreamRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PARENT_FIELD_NUMBER: _builtins.int
+    COMMANDS_FIELD_NUMBER: _builtins.int
+    ATOMIC_FIELD_NUMBER: _builtins.int
+    parent: _builtins.str
+    """"ledgers/{ledger}": all commands of this message are for tables of this ledger."""
+    atomic: _builtins.bool
+    """All or nothing, for the commands of this message: if one is refused, none is done, and the
+    others' results say `BATCH_REFUSED`.
+    """
+    @_builtins.property
+    def commands(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayRequest]:
+        """1 to 1000 commands, each with a request id of its own."""
+
+    def __init__(
+        self,
+        *,
+        parent: _builtins.str = ...,
+        commands: _abc.Iterable[Global___PlayRequest] | None = ...,
+        atomic: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["atomic", b"atomic", "commands", b"commands", "parent", b"parent"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayStreamRequest: _TypeAlias = PlayStreamRequest  # noqa: Y015
+
+@_typing.final
+class PlayStreamResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[_receipts_pb2.CommandResult]:
+        """One result for each command of the message that is answered, in the same order."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[_receipts_pb2.CommandResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayStreamResponse: _TypeAlias = PlayStreamResponse  # noqa: Y015
+
+@_typing.final
 class PostBank(_message.Message):
     """The banker posts the bank."""
 

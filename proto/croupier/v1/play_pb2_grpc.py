@@ -40,6 +40,16 @@ class PlayServiceStub:
                 request_serializer=croupier_dot_v1_dot_play__pb2.PlayRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_play__pb2.PlayResponse.FromString,
                 _registered_method=True)
+        self.PlayBatch = channel.unary_unary(
+                '/croupier.v1.PlayService/PlayBatch',
+                request_serializer=croupier_dot_v1_dot_play__pb2.PlayBatchRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_play__pb2.PlayBatchResponse.FromString,
+                _registered_method=True)
+        self.PlayStream = channel.stream_stream(
+                '/croupier.v1.PlayService/PlayStream',
+                request_serializer=croupier_dot_v1_dot_play__pb2.PlayStreamRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_play__pb2.PlayStreamResponse.FromString,
+                _registered_method=True)
 
 
 class PlayServiceServicer:
@@ -53,6 +63,21 @@ class PlayServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PlayBatch(self, request, context):
+        """Plays several commands of one ledger in order, each with a result of its own, or all or none.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PlayStream(self, request_iterator, context):
+        """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
+        not answered again, with the same request ids: what was recorded gets its original receipt.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlayServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -60,6 +85,16 @@ def add_PlayServiceServicer_to_server(servicer, server):
                     servicer.Play,
                     request_deserializer=croupier_dot_v1_dot_play__pb2.PlayRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_play__pb2.PlayResponse.SerializeToString,
+            ),
+            'PlayBatch': grpc.unary_unary_rpc_method_handler(
+                    servicer.PlayBatch,
+                    request_deserializer=croupier_dot_v1_dot_play__pb2.PlayBatchRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_play__pb2.PlayBatchResponse.SerializeToString,
+            ),
+            'PlayStream': grpc.stream_stream_rpc_method_handler(
+                    servicer.PlayStream,
+                    request_deserializer=croupier_dot_v1_dot_play__pb2.PlayStreamRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_play__pb2.PlayStreamResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -90,6 +125,60 @@ class PlayService:
             '/croupier.v1.PlayService/Play',
             croupier_dot_v1_dot_play__pb2.PlayRequest.SerializeToString,
             croupier_dot_v1_dot_play__pb2.PlayResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlayBatch(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.PlayService/PlayBatch',
+            croupier_dot_v1_dot_play__pb2.PlayBatchRequest.SerializeToString,
+            croupier_dot_v1_dot_play__pb2.PlayBatchResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PlayStream(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_stream(
+            request_iterator,
+            target,
+            '/croupier.v1.PlayService/PlayStream',
+            croupier_dot_v1_dot_play__pb2.PlayStreamRequest.SerializeToString,
+            croupier_dot_v1_dot_play__pb2.PlayStreamResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,12 @@ class PlayServiceStub:
     def __new__(cls, channel: _aio.Channel) -> PlayServiceAsyncStub: ...
     Play: _grpc.UnaryUnaryMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]
     """Plays one command. The answer comes when it is on disk."""
+    PlayBatch: _grpc.UnaryUnaryMultiCallable[_play_pb2.PlayBatchRequest, _play_pb2.PlayBatchResponse]
+    """Plays several commands of one ledger in order, each with a result of its own, or all or none."""
+    PlayStream: _grpc.StreamStreamMultiCallable[_play_pb2.PlayStreamRequest, _play_pb2.PlayStreamResponse]
+    """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
+    not answered again, with the same request ids: what was recorded gets its original receipt.
+    """
 
 @_typing.type_check_only
 class PlayServiceAsyncStub(PlayServiceStub):
@@ -43,6 +49,12 @@ class PlayServiceAsyncStub(PlayServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Play: _aio.UnaryUnaryMultiCallable[_play_pb2.PlayRequest, _play_pb2.PlayResponse]  # type: ignore[assignment]
     """Plays one command. The answer comes when it is on disk."""
+    PlayBatch: _aio.UnaryUnaryMultiCallable[_play_pb2.PlayBatchRequest, _play_pb2.PlayBatchResponse]  # type: ignore[assignment]
+    """Plays several commands of one ledger in order, each with a result of its own, or all or none."""
+    PlayStream: _aio.StreamStreamMultiCallable[_play_pb2.PlayStreamRequest, _play_pb2.PlayStreamResponse]  # type: ignore[assignment]
+    """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
+    not answered again, with the same request ids: what was recorded gets its original receipt.
+    """
 
 class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
     """Playing: every command of every game."""
@@ -54,5 +66,23 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_play_pb2.PlayResponse, _abc.Awaitable[_play_pb2.PlayResponse]]:
         """Plays one command. The answer comes when it is on disk."""
+
+    @_abc_1.abstractmethod
+    def PlayBatch(
+        self,
+        request: _play_pb2.PlayBatchRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_play_pb2.PlayBatchResponse, _abc.Awaitable[_play_pb2.PlayBatchResponse]]:
+        """Plays several commands of one ledger in order, each with a result of its own, or all or none."""
+
+    @_abc_1.abstractmethod
+    def PlayStream(
+        self,
+        request_iterator: _MaybeAsyncIterator[_play_pb2.PlayStreamRequest],
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_play_pb2.PlayStreamResponse], _abc.AsyncIterator[_play_pb2.PlayStreamResponse]]:
+        """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
+        not answered again, with the same request ids: what was recorded gets its original receipt.
+        """
 
 def add_PlayServiceServicer_to_server(servicer: PlayServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

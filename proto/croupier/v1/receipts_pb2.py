@@ -22,16 +22,19 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from croupier.v1 import errors_pb2 as croupier_dot_v1_dot_errors__pb2
 from croupier.v1 import events_pb2 as croupier_dot_v1_dot_events__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63roupier/v1/receipts.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/events.proto\"d\n\x07Receipt\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x0f\n\x07version\x18\x02 \x01(\x03\x12\"\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x12\n\ndurability\x18\x04 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63roupier/v1/receipts.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/errors.proto\x1a\x18\x63roupier/v1/events.proto\"\x94\x01\n\x07Receipt\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x0f\n\x07version\x18\x02 \x01(\x03\x12\"\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x12\n\ndurability\x18\x04 \x01(\t\x12\x16\n\x0e\x66irst_position\x18\x05 \x01(\x03\x12\x16\n\x0e\x65vents_omitted\x18\x06 \x01(\x08\"k\n\rCommandResult\x12\'\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.ReceiptH\x00\x12\'\n\x07refusal\x18\x02 \x01(\x0b\x32\x14.croupier.v1.RefusalH\x00\x42\x08\n\x06resultb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier.v1.receipts_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RECEIPT']._serialized_start=69
-  _globals['_RECEIPT']._serialized_end=169
+  _globals['_RECEIPT']._serialized_start=96
+  _globals['_RECEIPT']._serialized_end=244
+  _globals['_COMMANDRESULT']._serialized_start=246
+  _globals['_COMMANDRESULT']._serialized_end=353
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from collections import abc as _abc
+from croupier.v1 import errors_pb2 as _errors_pb2
 from croupier.v1 import events_pb2 as _events_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -29,12 +30,20 @@ class Receipt(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     EVENTS_FIELD_NUMBER: _builtins.int
     DURABILITY_FIELD_NUMBER: _builtins.int
+    FIRST_POSITION_FIELD_NUMBER: _builtins.int
+    EVENTS_OMITTED_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """The position of the command's last event in the ledger's log."""
     version: _builtins.int
     """The version of the command's stream after it."""
     durability: _builtins.str
     """How safe the record is: for example "fsync" for one that is on this machine's disk."""
+    first_position: _builtins.int
+    """The position of the command's first event."""
+    events_omitted: _builtins.bool
+    """The events were left out, since the answer would be too long with them: list them from
+    `first_position` to `position`.
+    """
     @_builtins.property
     def events(self) -> _containers.RepeatedCompositeFieldContainer[_events_pb2.Event]:
         """All that the command caused, in order."""
@@ -46,11 +55,41 @@ class Receipt(_message.Message):
         version: _builtins.int = ...,
         events: _abc.Iterable[_events_pb2.Event] | None = ...,
         durability: _builtins.str = ...,
+        first_position: _builtins.int = ...,
+        events_omitted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "events", b"events", "position", b"position", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "events", b"events", "events_omitted", b"events_omitted", "first_position", b"first_position", "position", b"position", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Receipt: _TypeAlias = Receipt  # noqa: Y015
+
+@_typing.final
+class CommandResult(_message.Message):
+    """What became of one command among several."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    REFUSAL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def receipt(self) -> Global___Receipt: ...
+    @_builtins.property
+    def refusal(self) -> _errors_pb2.Refusal: ...
+    def __init__(
+        self,
+        *,
+        receipt: Global___Receipt | None = ...,
+        refusal: _errors_pb2.Refusal | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "refusal", b"refusal", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["receipt", "refusal"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___CommandResult: _TypeAlias = CommandResult  # noqa: Y015
