@@ -104,7 +104,10 @@ async def test_an_atomic_message_is_done_whole_or_not_at_all_and_the_stream_goes
     call = client.talk()
     bank = post_bank("t1", 1000)
     await call.write(stream_message(bank, fade("t1", 1001), fade("t1", 1), atomic=True))
-    assert names(await call.read()) == ["BATCH_REFUSED", "STAKE_ABOVE_LIMIT", "BATCH_REFUSED"]
+    answer = await call.read()
+    assert names(answer) == ["BATCH_REFUSED", "STAKE_ABOVE_LIMIT", "BATCH_REFUSED"]
+    assert answer.results[0].refusal.code == grpc.StatusCode.FAILED_PRECONDITION.value[0]
+    assert Reason.BATCH_REFUSED.kind is Reason.STAKE_ABOVE_LIMIT.kind
     assert await client.evidence("casino") == before
     await call.write(stream_message(bank, fade("t1", 0, request_id=""), atomic=True))
     answer = await call.read()
