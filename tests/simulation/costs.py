@@ -16,8 +16,9 @@ class Costs:
     call_us: float = 200
     """Taking and answering one unary call, a batch too: the gRPC library, event loop, interceptor.
 
-    What is left of 300 us for a unary command at 64 in flight (3,340/s measured) after the
-    command itself (70) and its share of a turn (250 / 6.5, the batch measured there)."""
+    What is left of 300 us for a unary throw at 64 in flight (3,340/s measured) after the command
+    itself (70) and its share of a turn (250 us for about 9 commands, measured there). The process
+    takes 1.02 s of CPU time for a second of its loop (measured)."""
     message_us: float = 60
     """One message of an open stream. A bare stream's message took 0.3 of a bare unary call's CPU
     time (measured: 38 to 46 us against 129 to 159)."""
@@ -57,13 +58,23 @@ class Costs:
     """How long a refused caller waits; twice as long after each further refusal."""
 
 
-MEASURED = Costs()
+THROWS = Costs()
+"""The load of the benchmark: throws that decide nothing, one event each."""
 
-SLOW_DISK = replace(MEASURED, sync_us=2_000, syncs_per_s=500)
+ROUNDS = replace(THROWS, command_us=130)
+"""Whole rounds of cee-lo with four players, 2.37 events a command: what to plan with.
+
+114 us is the slope of a turn's time over its size (measured: 447 us for 1 command, 12,530 for 100,
+against 379 and 6,080 for throws in the same run), and 16 us as above."""
+
+NO_GRPC = replace(THROWS, call_us=0, command_us=54, gather_us=0, wire_us=0)
+"""A writer with its caller in the same process."""
+
+SLOW_DISK = replace(ROUNDS, sync_us=2_000, syncs_per_s=500)
 """A disk without a protected cache. Assumed."""
 
-NETWORK = replace(MEASURED, sync_us=1_000, sync_blocks=False, syncs_per_s=100_000)
-"""An engine behind a network, 1 ms a commit, with a writer that does not wait on the loop. Assumed."""
+NETWORK = replace(ROUNDS, sync_us=1_000, sync_blocks=False, syncs_per_s=100_000)
+"""An engine 1 ms away, and a writer that lets the loop go on meanwhile. Assumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +96,23 @@ BATCH_100 = Form("PlayBatch(100)", 100)
 STREAM_1 = Form("PlayStream, 1 a message", 1, streamed=True)
 STREAM_16 = Form("PlayStream, 16 a message", 16, streamed=True)
 FORMS = (UNARY, STREAM_1, BATCH_16, STREAM_16, BATCH_100)
+
+MEASURED_LONE_MS = 0.91
+"""The median of a lone unary call."""
+MEASURED_BARE = 17_700
+"""Throws/s of one writer without gRPC in turns of 100."""
+MEASURED_UNARY = {1: (3_340, 9.0), 2: (1_810, 1.3), 4: (1_550, 1.0)}
+"""Unary throws, 64 in flight, by ledgers in the process: commands/s and commands a commit. The
+load generator had the same two cores; another run of the first had 4,100 and 10.4."""
+
+EVENTS_PER_COMMAND = 2.37
+"""Measured over 80,000 commands of whole rounds of cee-lo with four players."""
+RECORD_BYTES = 167
+"""A record, measured over the same events."""
+FILE_BYTES = 287
+"""What an event adds to a ledger's file: record, indexes, its part of a request id; the same."""
+WRITTEN_BYTES = 13_900
+"""What a command writes to the disk, whole pages of log and checkpoints, in turns of 16. Measured:
+25,900 bytes in turns of 1, 17,700 of 4, 13,900 of 16, 7,100 of 100."""
+RECOVERED_PER_S = 180_000
+"""Events/s read when a ledger is opened: docs/performance.md."""

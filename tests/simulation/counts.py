@@ -15,7 +15,6 @@ class Counts:
     arrived: int = 0
     answered: int = 0
     refused: int = 0
-    given_up: int = 0
     inside: int = 0
     area_us: float = 0.0
     latencies_us: list[float] = field(default_factory=list)
@@ -32,13 +31,12 @@ class Counts:
 class Result:
     """A run after its warm-up; rates in commands a second, times in milliseconds."""
 
-    offered: float
     throughput: float
-    busy: float
-    batch: float
-    syncs: float
     refused: float
-    given_up: float
+    busy: float
+    """The share of the time in which a process's loop worked, waited for a core or stood still."""
+    syncs: float
+    batch: float
     waiting: int
     latencies_ms: tuple[float, ...]
 

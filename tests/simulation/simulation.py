@@ -7,14 +7,11 @@ from functools import partial
 from random import Random
 
 from tests.simulation.clock import Clock
-from tests.simulation.costs import MEASURED, UNARY, Costs, Form
+from tests.simulation.costs import ROUNDS, UNARY, Costs, Form
 from tests.simulation.counts import Counts, Result
 from tests.simulation.loop import Loop
 from tests.simulation.machine import Cores, Disk
 from tests.simulation.writer import Call, Writer
-
-ATTEMPTS = 6
-"""How often a refused call is sent before its caller gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class Plan:
     warm_up: float = 0.1
     """The share of the time that is not counted."""
     seed: int = 7
-    costs: Costs = MEASURED
+    costs: Costs = ROUNDS
 
 
 class Simulation:
@@ -47,6 +44,7 @@ class Simulation:
         self.clock = Clock()
         self.counts = Counts(self.clock)
         self._random = Random(plan.seed)
+        self._end_us = plan.seconds * 1e6
         self._take_us = plan.form.cost_us(plan.costs) * plan.costs.taking
         self._answer_us = plan.form.cost_us(plan.costs) - self._take_us
         cores = Cores(plan.cores)
@@ -67,6 +65,8 @@ class Simulation:
 
     def _burst(self) -> None:
         ledger = self._random.randrange(self.plan.ledgers)
+        if self.clock.now > self._end_us:
+            return
         for _ in range(self.plan.burst):
             self._arrive(ledger)
         self.clock.after(self._random.expovariate(self._per_us), self._burst)
@@ -82,58 +82,48 @@ class Simulation:
         loop.call((lambda: self._take_us, partial(self.writers[ledger].submit, call)))
 
     def _leave(self, ledger: int, attempt: int, call: Call) -> None:
-        counts = self.counts
-        counts.step(-1)
+        self.counts.step(-1)
         if call.refused:
-            counts.refused += call.commands
-            if attempt < ATTEMPTS:
-                delay = self.plan.costs.retry_us * 2 ** (attempt - 1) * (0.5 + self._random.random())
-                again = partial(self._arrive, ledger, attempt + 1, call.born_us)
-                self.clock.after(delay, again)
-            else:
-                counts.given_up += call.commands
-        else:
-            counts.answered += call.commands
-            counts.latencies_us.append(self.clock.now - call.born_us)
+            self.counts.refused += call.commands
+            delay_us = self.plan.costs.retry_us * 2 ** min(attempt - 1, 5)
+            again = partial(self._arrive, ledger, attempt + 1, call.born_us)
+            self.clock.after(delay_us * (0.5 + self._random.random()), again)
+            return
+        self.counts.answered += call.commands
+        self.counts.latencies_us.append(self.clock.now - call.born_us)
         if self.plan.crowd:
             self.clock.after(self.plan.costs.wire_us, partial(self._arrive, ledger))
 
     def _totals(self) -> tuple[float, ...]:
         return (
-            self.counts.arrived,
             self.counts.answered,
-            sum(loop.busy_us for loop in self.loops) / len(self.loops),
+            self.counts.refused,
+            sum(loop.busy_us for loop in self.loops) / len(self.loops) / 1e6,
+            self.disk.syncs,
             sum(writer.recorded for writer in self.writers),
             sum(writer.turns for writer in self.writers),
-            self.disk.syncs,
-            self.counts.refused,
-            self.counts.given_up,
             len(self.counts.latencies_us),
         )
 
     def run(self) -> Result:
         """Let it run for its time and return what became of it after the warm-up."""
-        end_us = self.plan.seconds * 1e6
+        end_us = self._end_us
         begin_us = self.plan.warm_up * end_us
         self.clock.run(begin_us)
         before = self._totals()
         self.clock.run(end_us)
-        arrived, answered, busy, recorded, turns, syncs, refused, given_up, _ = (
-            after - was for after, was in zip(self._totals(), before, strict=True)
-        )
+        grown = (after - was for after, was in zip(self._totals(), before, strict=True))
         seconds = (end_us - begin_us) / 1e6
-        latencies = sorted(self.counts.latencies_us[int(before[-1]) :])
-        wire_us = self.plan.costs.wire_us
+        answered, refused, busy, syncs = (next(grown) / seconds for _ in range(4))
+        latencies_us = sorted(self.counts.latencies_us[int(before[-1]) :])
         return Result(
-            offered=arrived / seconds,
-            throughput=answered / seconds,
-            busy=busy / seconds / 1e6,
-            batch=recorded / turns if turns else 0.0,
-            syncs=syncs / seconds,
-            refused=refused / seconds,
-            given_up=given_up / seconds,
+            throughput=answered,
+            refused=refused,
+            busy=busy,
+            syncs=syncs,
+            batch=next(grown) / max(1, next(grown)),
             waiting=self.counts.inside * self.plan.form.commands,
-            latencies_ms=tuple((us + wire_us) / 1000 for us in latencies),
+            latencies_ms=tuple((us + self.plan.costs.wire_us) / 1000 for us in latencies_us),
         )
 
 
