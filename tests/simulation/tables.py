@@ -143,18 +143,6 @@ def engines() -> Iterator[Row]:
         yield row(name, lone, *alone, ceiling(STREAM_16, 32, 8, 8, each).throughput)
 
 
-def small() -> Iterator[Row]:
-    """20 tables on one process and one core, single calls."""
-    yield row("load", "commands/s", "busy", "p50 ms", "p99 ms", "p99.9 ms")
-    for what, rate, burst in (
-        ("a busy evening, calls one by one", 10, 1),
-        ("the same, whole tables at once", 10, PLAYERS),
-        ("twenty times as much, whole tables at once", 200, PLAYERS),
-    ):
-        run = simulate(Plan(rate=rate, burst=burst, seconds=20_000 / rate))
-        yield row(what, rate, f"{run.busy:.1%}", *latencies(run))
-
-
 def markdown(table: Callable[[], Iterator[Row]]) -> str:
     """Return a table, its first row as the head."""
     head, *body = (f"| {' | '.join(cells)} |" for cells in table())

@@ -1,4 +1,4 @@
-"""The worked example of docs/scale.md: arithmetic from a simulated machine and measured sizes."""
+"""The worked examples of docs/scale.md: arithmetic from a simulated machine and measured sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulation import costs
 from tests.simulation.costs import STREAM_16, UNARY, Form
 from tests.simulation.counts import Result
 from tests.simulation.simulation import Plan, simulate
-from tests.simulation.tables import PLANNED, Row, ceiling, latencies, row
+from tests.simulation.tables import PLANNED, PLAYERS, Row, ceiling, latencies, row
 
 TABLES = 10_000
 PEAK = 100_000
@@ -106,3 +106,33 @@ def evenness() -> Iterator[Row]:
     yield row("ledgers for each process, mean", "of 7 processes", "of 35 processes")
     for each in (1, 4, 16, 64):
         yield row(each, *(f"{fullest(each, count):.1f} x the mean" for count in (7, 35)))
+
+
+SMALL_COMMANDS_A_DAY = 10 * 8 * 3600
+"""20 tables, each a command every two seconds, eight hours."""
+
+
+def small() -> Iterator[Row]:
+    """20 tables on one process and one core, single calls."""
+    yield row("20 tables", "commands/s", "busy", "p50 ms", "p99 ms", "p99.9 ms")
+    for what, rate, burst in (
+        ("a busy evening, calls one by one", 10, 1),
+        ("the same, whole tables at once", 10, PLAYERS),
+        ("twenty times as much, whole tables at once", 200, PLAYERS),
+    ):
+        run = simulate(Plan(rate=rate, burst=burst, seconds=20_000 / rate))
+        yield row(what, rate, f"{run.busy:.1%}", *latencies(run))
+
+
+def small_growth() -> Iterator[Row]:
+    """What 20 tables write in a day and in a year of such days."""
+    yield row("of 20 tables", "a day", "a year")
+    events = SMALL_COMMANDS_A_DAY * costs.EVENTS_PER_COMMAND
+    file_gb = events * costs.FILE_BYTES / 1e9
+    opening_s = events / costs.RECOVERED_PER_S
+    for what, figure in (
+        ("commands", SMALL_COMMANDS_A_DAY),
+        ("the ledger's file, GB", file_gb),
+        ("opening the ledger, seconds", opening_s),
+    ):
+        yield row(what, figure, 365 * figure)
