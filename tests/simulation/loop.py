@@ -48,7 +48,7 @@ class Loop:
             self._cores.take(self._begin)
 
     def _begin(self) -> None:
-        if self._calls and not (self._left and self._ready):
+        if self._calls and not (self._left > 0 and self._ready):
             begin, end = self._calls.popleft()
             self._left = len(self._ready) + 1
         else:

@@ -98,9 +98,9 @@ def head_room() -> Iterator[Row]:
     )
     for share in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1):
         unary, streamed = (share * ceiling(form).throughput for form in (UNARY, STREAM_16))
-        calls = simulate(Plan(rate=unary, seconds=15))
-        tables = simulate(Plan(rate=unary, burst=PLAYERS, seconds=15))
-        messages = simulate(Plan(rate=streamed, form=STREAM_16, seconds=30))
+        calls = simulate(Plan(rate=unary, seconds=10))
+        tables = simulate(Plan(rate=unary, burst=PLAYERS, seconds=10))
+        messages = simulate(Plan(rate=streamed, form=STREAM_16, seconds=20))
         p99 = tables.latency_ms(0.99)
         yield row(f"{share:.0%}", *latencies(calls), p99, *latencies(messages))
 
