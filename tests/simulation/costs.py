@@ -101,9 +101,9 @@ MEASURED_LONE_MS = 0.91
 """The median of a lone unary call."""
 MEASURED_BARE = 17_700
 """Throws/s of one writer without gRPC in turns of 100."""
-MEASURED_UNARY = {1: (3_340, 9.0), 2: (1_810, 1.3), 4: (1_550, 1.0)}
+MEASURED_UNARY = {1: (3_340, 9), 2: (1_810, 1.3), 4: (1_550, 1)}
 """Unary throws, 64 in flight, by ledgers in the process: commands/s and commands a commit. The
-load generator had the same two cores; another run of the first had 4,100 and 10.4."""
+load generator had the same two cores. Of the first, runs had 2,500 to 4,100 and 6 to 10.4."""
 
 EVENTS_PER_COMMAND = 2.37
 """Measured over 80,000 commands of whole rounds of cee-lo with four players."""

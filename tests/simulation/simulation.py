@@ -43,7 +43,7 @@ class Simulation:
         self.plan = plan
         self.clock = Clock()
         self.counts = Counts(self.clock)
-        self._random = Random(plan.seed)
+        self._random, self._patience = Random(plan.seed), Random(plan.seed)
         self._end_us = plan.seconds * 1e6
         self._take_us = plan.form.cost_us(plan.costs) * plan.costs.taking
         self._answer_us = plan.form.cost_us(plan.costs) - self._take_us
@@ -87,7 +87,7 @@ class Simulation:
             self.counts.refused += call.commands
             delay_us = self.plan.costs.retry_us * 2 ** min(attempt - 1, 5)
             again = partial(self._arrive, ledger, attempt + 1, call.born_us)
-            self.clock.after(delay_us * (0.5 + self._random.random()), again)
+            self.clock.after(delay_us * (0.5 + self._patience.random()), again)
             return
         self.counts.answered += call.commands
         self.counts.latencies_us.append(self.clock.now - call.born_us)
