@@ -6,6 +6,9 @@
         table = table_name("casino", "t1")
         receipt = await client.play.post_bank(Turn(table, 1, "anna"), 5_000)
 
+Where several processes share the ledgers, `await client.for_ledger("casino")` returns a client that
+calls the best one for a ledger.
+
 Every method that changes something takes the fields of `Once` besides. Without a `request_id` it
 mints one; whoever wants to be sure across a crash of his own mints it himself and keeps it. What
 may be retried is retried with that same id, so that it happens once. Amounts are minor units.
@@ -14,13 +17,14 @@ may be retried is retried with that same id, so that it happens once. Amounts ar
 from __future__ import annotations
 
 from croupier.services.client.calls import CallRefused, Patience
-from croupier.services.client.client import Client
+from croupier.services.client.client import Client, LedgerClient
 from croupier.services.client.services import Once, Opening, Turn
 from croupier.services.rpc.names import account_name, ledger_name, table_name
 
 __all__ = [
     "CallRefused",
     "Client",
+    "LedgerClient",
     "Once",
     "Opening",
     "Patience",
