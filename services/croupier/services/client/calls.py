@@ -24,6 +24,9 @@ RETRIED = frozenset(
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.StatusCode.DEADLINE_EXCEEDED,
+        # A server that stops turns away so whom it has not taken yet. Whoever gives up a call
+        # himself gets `asyncio.CancelledError`.
+        grpc.StatusCode.CANCELLED,
     }
 )
 """After these the same request may be sent again; whether it was recorded is then found out."""

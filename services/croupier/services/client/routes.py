@@ -21,7 +21,13 @@ _OPTIONS = [
 AWAY_S = 2.0
 """How long an address that did not answer is passed over, seconds."""
 
-UNREACHED = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED})
+UNREACHED = frozenset(
+    {
+        grpc.StatusCode.UNAVAILABLE,
+        grpc.StatusCode.DEADLINE_EXCEEDED,
+        grpc.StatusCode.CANCELLED,  # by a server that stops
+    }
+)
 
 
 class Channels:
@@ -106,7 +112,8 @@ class Route:
         watching: set[asyncio.Task[None]] = set()
 
         async def watch(call: Any, address: str) -> None:
-            if (code := await call.code()) in UNREACHED:
+            # Whoever has read enough cancels a stream: that says nothing of the server.
+            if (code := await call.code()) in UNREACHED - {grpc.StatusCode.CANCELLED}:
                 trailing = await call.trailing_metadata()
                 self.failed(address, grpc.aio.AioRpcError(code, grpc.aio.Metadata(), trailing))
 
