@@ -9,15 +9,17 @@ from urllib.request import urlopen
 import grpc
 import psutil
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.services.assignment import best
 from croupier.services.client import Client, Patience, account_name
 from croupier.services.commands.workers import free_ports
+from croupier.services.store.lock import FileLock
 from croupier.v1 import admin_pb2
 from tests.support.api import LEDGER, Api
 from tests.support.cli import croupier
 from tests.support.processes import ServerProcess
-from tests.support.workers import Load, Workers, ready, still_run
+from tests.support.workers import END_TIMEOUT_S, Load, Workers, ready, still_run
 
 PATIENCE = Patience(deadline_s=30.0, attempt_s=10.0, pause_s=0.01, pause_max_s=0.1)
 
@@ -48,6 +50,13 @@ async def check(client, ledger, acknowledged):
 def read(page):
     with urlopen(page) as answer:  # noqa: S310  # our own server
         return answer.read().decode()
+
+
+async def until(port, line):
+    """Wait until the metrics at a port have a line."""
+    async with asyncio.timeout(END_TIMEOUT_S):
+        while line not in await asyncio.to_thread(read, f"http://127.0.0.1:{port}/metrics"):
+            pass
 
 
 def deposits(client, ledger):
@@ -150,6 +159,24 @@ async def test_interrupted_the_workers_finish_what_they_took(tmp_path):
         async with Client(server.address) as client:
             for load, ledger in zip(loads, ledgers, strict=True):
                 await check(client, ledger, load.acknowledged)
+
+
+async def test_what_waits_for_its_turn_when_interrupted_is_answered(workers, tmp_path):
+    async with grpc.aio.insecure_channel(workers.addresses[1]) as channel:
+        api, health = Api(channel), health_pb2_grpc.HealthStub(channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest())
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+        await api.create()
+        held = FileLock(tmp_path / "main.db")
+        held.acquire()
+        waiting = [asyncio.ensure_future(api.deposit("anna", 1)) for _ in range(20)]
+        await until(workers.metrics_port + 1, "croupier_queue_commands 20.0\n")
+        stopping = asyncio.ensure_future(asyncio.to_thread(workers.stop))
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.NOT_SERVING
+        held.release()
+        held.close()
+        assert {(await one).receipt.position for one in waiting} == set(range(2, 22))
+        assert await stopping == 0
 
 
 async def test_restarted_one_after_the_other_nobody_notices(workers):

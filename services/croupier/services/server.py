@@ -55,6 +55,9 @@ PENDING_CALLS_MAX = 100_000
 AUDIT_INTERVAL_S = 5.0
 """How often the gauges of money and of log positions are taken."""
 
+IDLE_S = 300.0
+"""How long a ledger of another process stays open here after its last use."""
+
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name[name].full_name
     for module, name in (
@@ -233,18 +236,24 @@ class Server:
         task.add_done_callback(self._tasks.discard)
 
     async def _watch_ledgers(self) -> None:
-        """Look after the ledgers now and then; other processes may have committed and created."""
         while True:
-            for ledger_id in self.ledgers.not_recovered():
-                self.ledgers.recover_one(ledger_id)
-                await asyncio.sleep(0)
-            for ledger_id in self.ledgers.release_idle():
-                logger.info("ledger of another process closed", ledger=ledger_id)
-            for ledger in self.ledgers:
-                self._take_gauges_of(ledger)
-                await asyncio.sleep(0)
-            self._take_sums()
+            await self.look_after_ledgers()
             await asyncio.sleep(AUDIT_INTERVAL_S)
+
+    async def look_after_ledgers(self) -> None:
+        """Open, close and report ledgers; other processes may have created some and committed.
+
+        Whoever calls meanwhile waits for one ledger at most.
+        """
+        for ledger_id in self.ledgers.not_recovered():
+            self.ledgers.recover_one(ledger_id)
+            await asyncio.sleep(0)
+        for ledger_id in self.ledgers.release_idle(IDLE_S):
+            logger.info("ledger of another process closed", ledger=ledger_id)
+        for ledger in self.ledgers:
+            self._take_gauges_of(ledger)
+            await asyncio.sleep(0)
+        self._take_sums()
 
     def take_gauges(self) -> None:
         """Take the gauges of the ledgers that this process reports."""

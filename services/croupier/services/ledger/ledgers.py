@@ -20,9 +20,6 @@ from croupier.services.store.store import Engine, Head, Store
 
 logger = structlog.get_logger()
 
-IDLE_S = 300.0
-"""How long a ledger of another process stays open here after its last use, seconds."""
-
 _NOTHING = Head()
 
 
@@ -82,8 +79,8 @@ class Ledgers:
             if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
 
-    def release_idle(self, unused_s: float = IDLE_S) -> list[str]:
-        """Close the ledgers of other processes that nobody used for so long; return their ids."""
+    def release_idle(self, unused_s: float) -> list[str]:
+        """Close ledgers of other processes, unused for so many seconds, and return their ids."""
         idle = [one for one in self if not self.is_assigned(one.id) and one.is_idle_for(unused_s)]
         for ledger in idle:
             del self._open[ledger.id]
