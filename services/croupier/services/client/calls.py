@@ -139,7 +139,7 @@ class Calls:
 
         """
         request_id = mint(request)
-        until = _now() + self.patience.deadline_s
+        until = now() + self.patience.deadline_s
         for pause_s in self.patience.pauses():
             try:
                 return await method(request, timeout=self._timeout(until), metadata=self.metadata)
@@ -163,7 +163,7 @@ class Calls:
 
         """
         seen = 0
-        until = _now() + self.patience.deadline_s
+        until = now() + self.patience.deadline_s
         for pause_s in self.patience.pauses():
             call = method(request, metadata=self.metadata)
             count = 0
@@ -172,7 +172,7 @@ class Calls:
                     count += 1
                     if count > seen:
                         seen = count
-                        until = _now() + self.patience.deadline_s
+                        until = now() + self.patience.deadline_s
                         yield answer
                 return
             except grpc.aio.AioRpcError as error:
@@ -191,7 +191,7 @@ class Calls:
         return None if answer is grpc.aio.EOF else cast("R", answer)
 
     def _timeout(self, until: float) -> float:
-        return max(0.0, min(self.patience.attempt_s, until - _now()))
+        return max(0.0, min(self.patience.attempt_s, until - now()))
 
 
 def mint(request: Message) -> str:
@@ -206,10 +206,11 @@ def mint(request: Message) -> str:
 async def _pause(refused: CallRefused, pause_s: float, until: float) -> None:
     """Wait before the next attempt, or raise where none may follow."""
     pause_s = max(pause_s, refused.retry_delay_s)
-    if not refused.retryable or _now() + pause_s >= until:
+    if not refused.retryable or now() + pause_s >= until:
         raise refused
     await asyncio.sleep(pause_s)
 
 
-def _now() -> float:
+def now() -> float:
+    """Return the running loop's time, seconds."""
     return asyncio.get_running_loop().time()

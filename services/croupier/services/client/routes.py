@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from croupier.services.client.calls import refusal_of
+from croupier.services.client.calls import now, refusal_of
 
 _OPTIONS = [
     # Retries are ours: each carries the same request id and keeps to the call's deadline.
@@ -73,14 +73,14 @@ class Route:
 
     def address(self) -> str:
         """Return where the next call goes."""
-        now = asyncio.get_running_loop().time()
-        reached = (one for one in self.addresses if self._away_until[one] <= now)
+        time_s = now()
+        reached = (one for one in self.addresses if self._away_until[one] <= time_s)
         return next(reached, None) or min(self.addresses, key=lambda one: self._away_until[one])
 
     def failed(self, address: str, error: grpc.aio.AioRpcError) -> None:
         """Pass over an address for a while if nobody answered there."""
         if error.code() in UNREACHED and not refusal_of(error).reason:
-            self._away_until[address] = asyncio.get_running_loop().time() + AWAY_S
+            self._away_until[address] = now() + AWAY_S
 
     def unary_unary(self, path: str, *args: Any, **kwargs: Any) -> Any:
         """Return what calls a method at the address of the moment."""
