@@ -17,6 +17,7 @@ import secrets
 import signal
 import socket
 import sys
+from asyncio import sleep
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -140,7 +141,7 @@ class Worker:
             while True:
                 pause_s = next(self._pauses)
                 logger.error("worker died", address=self.address, how=how, pause_s=pause_s)
-                await asyncio.sleep(pause_s)
+                await sleep(pause_s)
                 try:
                     await self.start()
                 except (CannotStartError, OSError) as error:
