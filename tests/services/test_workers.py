@@ -129,7 +129,8 @@ def test_the_flags_of_a_worker_say_all_of_its_settings(tmp_path, monkeypatch):
     monkeypatch.setenv("CROUPIER_WORKERS", "7")
     monkeypatch.setenv("CROUPIER_PEERS", "elsewhere:1")
     given = {name.replace("-", "_"): value for name, value in flags.items()}
-    assert load(given | {"allow_plaintext": True}, None) == worker
+    loaded = load(given | {"allow_plaintext": True}, None)
+    assert loaded.model_dump() == worker.model_dump()
     settings = of_two(tmp_path, listen="127.0.0.1:7000")
     assert "--no-allow-plaintext" in list(workers._flags(settings))
 
