@@ -126,13 +126,14 @@ def test_the_flags_of_a_worker_say_all_of_its_settings(tmp_path, monkeypatch):
     )
     switches = [one for one in workers._flags(worker) if "=" not in one]
     assert switches == ["--allow-plaintext"]
+    settings = of_two(tmp_path, listen="127.0.0.1:7000")
+    assert "--no-allow-plaintext" in list(workers._flags(settings))
+    # What the environment says has no say in a worker.
     monkeypatch.setenv("CROUPIER_WORKERS", "7")
     monkeypatch.setenv("CROUPIER_PEERS", "elsewhere:1")
     given = {name.replace("-", "_"): value for name, value in flags.items()}
     loaded = load(given | {"allow_plaintext": True}, None)
     assert loaded.model_dump() == worker.model_dump()
-    settings = of_two(tmp_path, listen="127.0.0.1:7000")
-    assert "--no-allow-plaintext" in list(workers._flags(settings))
 
 
 async def test_ports_that_somebody_takes_in_between_are_given_up_for_others(
