@@ -9,10 +9,12 @@ import grpc
 import pytest
 import trustme
 
+from croupier.domain.errors import Reason, Refused
 from croupier.services.assignment import ranked
 from croupier.services.client import CallRefused, Client, Patience, account_name, table_name
 from croupier.services.client.routes import AWAY_S, Channels, Route
 from croupier.services.commands.workers import free_ports
+from croupier.services.rpc.status import code_of, details_of
 from croupier.v1 import accounts_pb2, admin_pb2, audit_pb2
 from croupier.v1.accounts_pb2_grpc import (
     AccountServiceServicer,
@@ -34,6 +36,7 @@ class Fake(AdminServiceServicer, AccountServiceServicer, AuditServiceServicer):
         self.deposits = []
         self.replays = []
         self.refuses = None
+        self.unavailable = 0
 
     async def GetServerInfo(self, request, context):
         return admin_pb2.GetServerInfoResponse(addresses=self.addresses)
@@ -42,6 +45,9 @@ class Fake(AdminServiceServicer, AccountServiceServicer, AuditServiceServicer):
         self.deposits.append(dict(context.invocation_metadata()))
         if self.refuses is not None:
             await context.abort(self.refuses, "no")
+        if len(self.deposits) <= self.unavailable:
+            refusal = Refused(Reason.STORE_UNAVAILABLE, "ask again")
+            await context.abort(code_of(refusal), "ask again", details_of(refusal))
         return accounts_pb2.DepositResponse()
 
     async def ReplayTable(self, request, context):
@@ -116,6 +122,15 @@ async def test_a_refusal_is_no_reason_to_go_elsewhere():
                 await deposit(main)
             assert main.address == first
         assert servers[second].deposits == []
+
+
+async def test_a_server_that_says_why_is_there_and_is_asked_again():
+    async with fakes(2) as servers:
+        first, second = ranked(list(servers), "main")
+        servers[first].unavailable = 2
+        async with Client(first, patience=QUICK) as client:
+            await deposit(await client.for_ledger("main"))
+        assert [len(servers[one].deposits) for one in (first, second)] == [3, 0]
 
 
 async def test_a_stream_that_breaks_goes_on_at_the_next_best():

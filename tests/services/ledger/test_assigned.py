@@ -124,11 +124,19 @@ async def test_a_replay_that_somebody_reads_slowly_keeps_its_ledger_open(tmp_pat
     assert house.ledgers.release_idle(0.0) == [LEDGER]
 
 
-async def test_a_list_shows_what_is_not_assigned_and_opens_none_of_it(house):
+async def test_a_list_shows_what_is_not_assigned_and_leaves_none_of_it_open(house, monkeypatch):
     house.ledgers.recover()
+    engine, opened = house.ledgers.engine, []
+    monkeypatch.setattr(
+        engine,
+        "open",
+        lambda ledger: opened.append(SQLiteEngine.open(engine, ledger)) or opened[-1],
+    )
     before = open_files()
     assert await house.listed() == [LEDGER, *OTHERS]
     assert house.open() == {LEDGER}
+    assert len(opened) == len(OTHERS)
+    assert all(store.datastore.pool.closed for store in opened)
     assert open_files() <= before
 
 
