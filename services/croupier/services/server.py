@@ -53,10 +53,10 @@ PENDING_CALLS_MAX = 100_000
 """Calls that the transport may have taken and not yet handed over."""
 
 AUDIT_INTERVAL_S = 5.0
-"""How often the gauges of money and of log positions are taken."""
+"""How often the ledgers are looked after and their gauges taken, seconds."""
 
 IDLE_S = 300.0
-"""How long a ledger of another process stays open here after its last use."""
+"""How long a ledger of another process stays open here after its last use, seconds."""
 
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name[name].full_name
