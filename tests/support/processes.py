@@ -48,6 +48,10 @@ class ServerProcess:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         """End it as a power cut would: nothing is flushed, nothing is told."""
         self._process.kill()

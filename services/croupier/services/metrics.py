@@ -2,8 +2,8 @@
 
 Labels come from closed sets; no table, player or round is ever one. `ledger` labels only the few
 gauges of audit and money; beyond `LEDGERS_MAX` ledgers the others share one label, which shows the
-worst of them. Counters are raised by the process that committed; gauges of a log are the same in
-every process: read them with `max`.
+worst of them. Counters are raised by the process that committed; gauges of a log come from the
+process that its ledger is assigned to, and a fence from whoever put it up: read them with `max`.
 """
 
 from __future__ import annotations

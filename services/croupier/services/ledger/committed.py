@@ -113,6 +113,8 @@ class Committed:
             self._live.put(at)
         self._balances.update(layer.balances)
         self._versions.update(layer.versions)
+        if self.head.position == 0:
+            self.format_version = FORMAT_VERSION  # a log that begins now is written in this one
         self.head = head
 
     def catch_up(self, head: Head) -> None:

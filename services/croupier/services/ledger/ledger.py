@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import monotonic
 
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.postings import Key
@@ -11,10 +13,13 @@ from croupier.domain.table import Table
 from croupier.services.ledger.committed import Committed, read, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
+
+_NOTHING = Head()
 
 
 class Ledger:
@@ -27,27 +32,59 @@ class Ledger:
         observer: Observer,
         clock: Callable[[], int],
         limits: Limits,
+        *,
+        known: Head = _NOTHING,
     ) -> None:
+        """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits)
+        self._writer = Writer(ledger_id, store, observer, clock, limits, known=known)
+        self._users = 0
+        self._used_s = monotonic()
 
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""
-        return await self._writer.submit(request)
+        with self.in_use():
+            return await self._writer.submit(request)
 
     def enqueue(self, requests: Sequence[Request], *, atomic: bool) -> asyncio.Future[list[Answer]]:
         """Let requests of one caller wait for a turn; see `Writer.enqueue`."""
+        self._used_s = monotonic()
         return self._writer.enqueue(requests, atomic=atomic)
 
     async def drain(self) -> None:
         """Wait until every request that was taken is answered."""
         await self._writer.drain()
 
+    @property
+    def seen(self) -> Head:
+        """Return the furthest head that was ever seen, for when the ledger is opened again."""
+        return self._writer.seen
+
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
+
+    # --- use -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the ledger open meanwhile; for whatever waits between two looks at it."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+            self._used_s = monotonic()
+
+    def is_idle_for(self, seconds: float) -> bool:
+        """Return whether nobody used it for so long, so that it may be closed.
+
+        One that is fenced is not idle: closed, it would forget what it has seen.
+        """
+        in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
+        return not in_use and monotonic() - self._used_s >= seconds
 
     # --- reads -----------------------------------------------------------------------------------
 
@@ -61,6 +98,12 @@ class Ledger:
         if not self._begun:
             self._begun = self._committed().version(LEDGER_STREAM) > 0
         return self._begun
+
+    def summary(self) -> Summary:
+        """Return what a list shows of the ledger."""
+        if self.fenced:
+            return Summary(self.id, Head(), 0, self.fenced)
+        return Summary(self.id, self.head(), self.format_version)
 
     def head(self) -> Head:
         """Return the committed head."""
@@ -137,13 +180,15 @@ class Ledger:
 
     def table_events(self, table_id: str) -> Iterator[events_pb2.Event]:
         """Yield a table's committed events from its first, or refuse."""
-        last = self.table(table_id).version
-        for event in stream_events(self._store, TABLES + table_id):
-            if event.version > last:
-                return
-            yield event
+        with self.in_use():
+            last = self.table(table_id).version
+            for event in stream_events(self._store, TABLES + table_id):
+                if event.version > last:
+                    return
+                yield event
 
     def _committed(self) -> Committed:
+        self._used_s = monotonic()
         self._writer.refresh()
         return self._writer.committed
 

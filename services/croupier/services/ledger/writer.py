@@ -66,6 +66,8 @@ GATHER_S = 0.002
 CROWD_TRIAL = 16
 """Every so many turns a crowd is given the chance to be found larger."""
 
+_NOTHING = Head()
+
 
 class Writer:
     """Decides and records all commands of one ledger, in one order.
@@ -80,7 +82,10 @@ class Writer:
         observer: Observer,
         clock: Callable[[], int],
         limits: Limits,
+        *,
+        known: Head = _NOTHING,
     ) -> None:
+        """Begin with nothing in memory; the log must pass through `known`, seen before."""
         self._ledger = ledger
         self._store = store
         self._observer = observer
@@ -89,8 +94,8 @@ class Writer:
         self._admission = Admission(limits.queue)
         self._running: asyncio.Task[None] | None = None
         self._fresh = False
-        self._known = Head()
-        self.committed = Committed(store, limits.live_tables)
+        self._known = known
+        self.committed = Committed(store, limits.live_tables, known)
         self._expected = 1
         self._turns = 0
         self._gathered: asyncio.Event = asyncio.Event()
@@ -149,6 +154,16 @@ class Writer:
         except PersistenceError as error:
             raise self._unavailable(error) from error
         self._check_fenced()
+
+    @property
+    def busy(self) -> bool:
+        """Return whether anything is queued or being decided."""
+        return self._running is not None
+
+    @property
+    def seen(self) -> Head:
+        """Return the furthest head that was ever seen."""
+        return max(self._known, self.committed.head, key=lambda head: head.position)
 
     async def drain(self) -> None:
         """Wait until nothing is queued or being decided."""
@@ -314,9 +329,8 @@ class Writer:
     # --- when something is wrong -----------------------------------------------------------------
 
     def _forget(self) -> None:
-        known = max(self._known, self.committed.head, key=lambda head: head.position)
-        self._known = known
-        self.committed = Committed(self._store, self._limits.live_tables, known)
+        self._known = self.seen
+        self.committed = Committed(self._store, self._limits.live_tables, self._known)
         self._fresh = False
 
     def _fence(self, error: LogError | DataError) -> None:
