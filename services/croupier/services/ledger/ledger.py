@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
-from croupier.services.ledger.committed import Committed, read, stream_events, totals
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.recheck import Pause, recheck, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
+
+COMMIT_COMES_S = 1.0
+"""How long a snapshot waits for a commit to go along with, before it gets one of its own."""
 
 
 class Ledger:
@@ -31,6 +37,7 @@ class Ledger:
         self._begun = False
         self._store = store
         self._writer = Writer(ledger_id, store, observer, clock, limits)
+        self._taking = asyncio.Lock()
 
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""
@@ -43,6 +50,36 @@ class Ledger:
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
+
+    # --- in the background -----------------------------------------------------------------------
+
+    async def keep_book(self) -> None:
+        """Save a snapshot of the book if it is time for one, with the next commit if one comes."""
+        async with self._taking:
+            if await self._writer.snapshots.take_if_due(self._writer.committed.book):
+                await asyncio.sleep(COMMIT_COMES_S)
+                self._save_snapshots()
+
+    async def leave_book(self) -> None:
+        """Save a snapshot of the book as the process ends, if it is worth one."""
+        async with self._taking:
+            await self._writer.snapshots.take_if_due(self._writer.committed.book, ending=True)
+            self._save_snapshots()
+
+    def _save_snapshots(self) -> None:
+        if self._writer.snapshots.waits and not self.fenced:
+            self._writer.save_snapshots()
+
+    async def recheck(self, pause: Pause = rest) -> None:
+        """Read again what a snapshot of the book let this process skip; a difference fences."""
+        snapshots = self._writer.snapshots
+        while (book := snapshots.unchecked) is not None and not self.fenced:
+            try:
+                await recheck(self._store, book, snapshots.checked, pause)
+            except LogError as error:
+                self._writer.fence(error)
+                return
+            snapshots.all_checked(book)
 
     # --- reads -----------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 
 import structlog
 from eventsourcing.persistence import PersistenceError
@@ -16,6 +17,10 @@ from croupier.services.ledger.writer import Limits, Observer
 from croupier.services.store.store import Engine, Head
 
 logger = structlog.get_logger()
+
+
+BACKGROUND_S = 1.0
+"""How often it is looked whether there is anything to do in the background."""
 
 
 class Ledgers:
@@ -96,10 +101,29 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    async def keep_books(self) -> None:
+        """Save snapshots of books when it is time for them, for ever."""
+        await self._for_ever(Ledger.keep_book)
+
+    async def recheck(self) -> None:
+        """Read again what snapshots let this process skip, one ledger after another, for ever."""
+        await self._for_ever(Ledger.recheck)
+
+    async def _for_ever(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        while True:
+            for ledger in self:
+                try:
+                    await do(ledger)
+                except Exception:
+                    logger.exception("in the background", ledger=ledger.id)
+            await asyncio.sleep(BACKGROUND_S)
+
     async def drain(self) -> None:
-        """Wait until every request that was taken is answered."""
+        """Wait until every request that was taken is answered, and leave snapshots behind."""
         for ledger in self:
             await ledger.drain()
+        for ledger in self:
+            await ledger.leave_book()
 
     def close(self) -> None:
         """Let go of every store."""

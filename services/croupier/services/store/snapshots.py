@@ -86,11 +86,11 @@ def _tuple(hint: Any) -> Codec:
     many = len(args) == 2 and args[1] is Ellipsis
     codecs = [codec_of(arg) for arg in (args[:1] if many else args)]
 
-    def converted(kind: type, at: int) -> Convert:
+    def converted(kind: type[list[Any] | tuple[Any, ...]], at: int) -> Convert:
         converts = [codec[at] for codec in codecs]
 
         def convert(value: Any) -> list[Any]:
-            if type(value) is not kind:
+            if not isinstance(value, kind):
                 raise _failed(hint, value)
             if many:
                 return list(map(converts[0], value))

@@ -1,0 +1,109 @@
+"""The background check: what a book's snapshot let a process skip at its start is read after it.
+
+It takes a small share of the event loop, page by page, and holds one more book in memory while it
+runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+from typing import TypeVar
+
+import structlog
+from eventsourcing.persistence import PersistenceError
+
+from croupier.services.ledger.book import Book, LogError, differences, read
+from croupier.services.ledger.committed import check_requests
+from croupier.services.store.store import Store
+
+logger = structlog.get_logger()
+
+PAGE = 200
+"""How many records are read at a time; about two milliseconds' work."""
+
+SHARE = 0.1
+"""The share of the event loop that the check takes."""
+
+RETRY_S = 1.0
+"""How long to wait after the store did not answer."""
+
+T = TypeVar("T")
+Pause = Callable[[float], Awaitable[None]]
+
+
+async def rest(worked_s: float) -> None:
+    """Leave the event loop to others, long enough after working for so many seconds."""
+    await asyncio.sleep(worked_s * (1 / SHARE - 1))
+
+
+class _Pace:
+    """Rests after each piece of work."""
+
+    def __init__(self, pause: Pause) -> None:
+        self._pause = pause
+        self._since = perf_counter()
+
+    async def rest(self) -> None:
+        await self._pause(perf_counter() - self._since)
+        self._since = perf_counter()
+
+
+async def recheck(
+    store: Store, book: Book, checked: Callable[[int], None], pause: Pause = rest
+) -> None:
+    """Read the log from position 1 to a book's position again and compare.
+
+    `checked` is told the position after each page. A store that does not answer is asked again.
+
+    Raises:
+        LogError: the log to there is not the one of the book, or makes another book.
+
+    """
+    again, pace = Book(), _Pace(pause)
+    while again.position < book.position:
+        await _answered(lambda: _page(store, again, book.position))
+        checked(again.position)
+        await pace.rest()
+    for difference in differences(again, book):
+        if difference:
+            msg = f"the snapshot of the book at {book.position} is not what the log says: "
+            raise LogError(msg + difference)
+        await pace.rest()
+    await _count_requests(store, book, pace)
+
+
+async def _answered(ask: Callable[[], T]) -> T:
+    """Return what the store answers, asked until it does."""
+    while True:
+        try:
+            return ask()
+        except PersistenceError as error:
+            logger.warning("the check of a log waits for its store", error=str(error))
+            await asyncio.sleep(RETRY_S)
+
+
+def _page(store: Store, again: Book, last: int) -> None:
+    """Fold one page."""
+    records = store.records(again.position, min(PAGE, last - again.position))
+    if not records:
+        msg = f"position {again.position + 1} is missing"
+        raise LogError(msg)
+    # Asked before anything is folded: where the store does not answer, the page is read again.
+    events = [read(record) for record in records]
+    check_requests(store, events)
+    for record in records:
+        again.fold(record)
+
+
+async def _count_requests(store: Store, book: Book, pace: _Pace) -> None:
+    """Refuse an index with request ids that the log does not have."""
+    count, after = 0, ("", "")
+    while page := await _answered(lambda: store.requests(after, PAGE)):
+        count += sum(entry.last <= book.position for entry in page)
+        after = page[-1].key
+        await pace.rest()
+    if count != book.requests:
+        msg = f"{book.requests} requests are in the log, {count} in the index of request ids"
+        raise LogError(msg)
