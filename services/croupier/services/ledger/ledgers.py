@@ -111,19 +111,22 @@ class Ledgers:
 
     async def _for_ever(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
         while True:
-            for ledger in self:
-                try:
-                    await do(ledger)
-                except Exception:
-                    logger.exception("in the background", ledger=ledger.id)
+            await self._each(do)
             await asyncio.sleep(BACKGROUND_S)
+
+    async def _each(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        """Do what nobody waits for; where it fails, the other ledgers are not concerned."""
+        for ledger in self:
+            try:
+                await do(ledger)
+            except Exception:
+                logger.exception("failed in the background", ledger=ledger.id)
 
     async def drain(self) -> None:
         """Wait until every request that was taken is answered, and leave snapshots behind."""
         for ledger in self:
             await ledger.drain()
-        for ledger in self:
-            await ledger.leave_book()
+        await self._each(Ledger.leave_book)
 
     def close(self) -> None:
         """Let go of every store."""

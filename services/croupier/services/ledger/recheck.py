@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 
@@ -63,7 +64,7 @@ async def recheck(
     """
     again, pace = Book(), _Pace(pause)
     while again.position < book.position:
-        await _answered(lambda: _page(store, again, book.position))
+        await _answered(partial(_page, store, again, book.position))
         checked(again.position)
         await pace.rest()
     for difference in differences(again, book):
@@ -100,7 +101,7 @@ def _page(store: Store, again: Book, last: int) -> None:
 async def _count_requests(store: Store, book: Book, pace: _Pace) -> None:
     """Refuse an index with request ids that the log does not have."""
     count, after = 0, ("", "")
-    while page := await _answered(lambda: store.requests(after, PAGE)):
+    while page := await _answered(partial(store.requests, after, PAGE)):
         count += sum(entry.last <= book.position for entry in page)
         after = page[-1].key
         await pace.rest()
