@@ -106,6 +106,11 @@ class House:
     async def play(self, command, *, table="t1", round_number=1, request_id=None, **conditions):
         return await self.ask(Play(table, round_number, command), request_id, **conditions)
 
+    async def leave(self):
+        """End as a process that is told to: it leaves snapshots behind."""
+        await self.ledgers.drain()
+        self.close()
+
     def log(self):
         """Return the stored bytes of the whole log, read past every layer of state."""
         store = SQLiteEngine(self.ledgers.engine._folder).open(LEDGER)

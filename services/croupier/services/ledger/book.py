@@ -96,14 +96,13 @@ class Book:
             self.format_version = FORMAT_VERSION
         self.frontier = commit.head.frontier
 
-    def fold(self, record: Notification) -> events_pb2.Event:
-        """Fold the next record of the log and return its event.
+    def fold(self, record: Notification, event: events_pb2.Event) -> None:
+        """Fold the next record of the log, whose event it has been read as.
 
         Raises:
             LogError: it is not the next one, or not what this program can read.
 
         """
-        event = read(record)
         if event.position != self.frontier.size + 1:
             msg = f"position {self.frontier.size + 1} is missing"
             raise LogError(msg)
@@ -120,7 +119,6 @@ class Book:
                     self._fold_ledger(event)
         except (UnknownEventError, ValueError) as error:
             raise LogError(str(error)) from error
-        return event
 
     def _fold_ledger(self, event: events_pb2.Event) -> None:
         created = payload_from_wire(event)

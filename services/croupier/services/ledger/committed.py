@@ -186,9 +186,11 @@ class Committed:
                 raise LogError(msg)
             events = []
             for record in records:
-                events.append(self.book.fold(record))
+                event = read(record)
+                self.book.fold(record, event)
                 self._check_known()
-                self._fold_live(events[-1])
+                self._fold_live(event)
+                events.append(event)
             if check is not None:
                 check(events)
         if self.book.frontier != head.frontier:

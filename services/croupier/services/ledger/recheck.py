@@ -24,7 +24,7 @@ logger = structlog.get_logger()
 PAGE = 200
 """How many records are read at a time; about two milliseconds' work."""
 
-SHARE = 0.1
+SHARE = 0.2
 """The share of the event loop that the check takes."""
 
 RETRY_S = 1.0
@@ -94,8 +94,8 @@ def _page(store: Store, again: Book, last: int) -> None:
     # Asked before anything is folded: where the store does not answer, the page is read again.
     events = [read(record) for record in records]
     check_requests(store, events)
-    for record in records:
-        again.fold(record)
+    for record, event in zip(records, events, strict=True):
+        again.fold(record, event)
 
 
 async def _count_requests(store: Store, book: Book, pace: _Pace) -> None:

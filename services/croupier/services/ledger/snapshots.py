@@ -262,10 +262,11 @@ class Snapshots:
             self._not_saved(snapshots, "somebody else committed first")
             raise
         except PersistenceError as error:
-            # Of a commit that failed nobody knows whether it was recorded but the head.
-            if self._store.head() != commit.head:
+            # Whether a commit that failed was recorded, nobody knows but the head, if it moved it.
+            if not records or self._store.head() != commit.head:
                 self._not_saved(snapshots, str(error))
-                self._store.commit(records, commit)
+                if records:
+                    self._store.commit(records, commit)
                 return
         for kind in Kind:
             count = sum(_kind(snapshot) is kind for snapshot in snapshots)

@@ -1,0 +1,117 @@
+"""Books: a process begins where another ended, and no book is ever another than the log's."""
+
+from __future__ import annotations
+
+import pytest
+
+from croupier.domain.errors import Refused
+from croupier.services.ledger.snapshots import Policy
+from tests.support.ledgers import House
+from tests.support.snapshots import (
+    Counting,
+    begun,
+    execute,
+    forge,
+    names,
+    saved,
+    state_of,
+    throw,
+)
+
+# --- the book -------------------------------------------------------------------------------------
+
+
+async def test_a_process_that_ends_leaves_a_book_from_which_the_next_begins(tmp_path):
+    house = await begun(tmp_path, throws=40)
+    books = house.books()
+    await house.leave()
+    stores = []
+    again = House(tmp_path, wrap=lambda store: stores.append(Counting(store)) or stores[0])
+    head = again.ledger.head()
+    assert stores[0].asked == []
+    assert again.watcher.unchecked == [head.position]
+    assert again.books() == books
+    assert again.ledger.format_version == 1
+    again.close()
+
+
+async def test_a_process_that_is_killed_leaves_what_it_saved_before(tmp_path, monkeypatch):
+    monkeypatch.setattr("croupier.services.ledger.ledger.COMMIT_COMES_S", 0)
+    house = await begun(tmp_path, throws=10)
+    await house.ledger.keep_book()
+    await throw(house, 10)
+    books = house.books()
+    house.close()
+    stores = []
+    again = House(tmp_path, wrap=lambda store: stores.append(Counting(store)) or stores[0])
+    again.ledger.head()
+    assert stores[0].asked == list(range(saved(tmp_path, "book").position + 1, 29))
+    assert again.books() == books
+    again.close()
+
+
+async def test_a_few_events_are_not_worth_a_book(tmp_path):
+    house = await begun(tmp_path, throws=40, policy=Policy())
+    await house.ledger.keep_book()
+    await house.leave()
+    assert names(tmp_path) == []
+    again = House(tmp_path)
+    again.ledger.head()
+    assert again.watcher.unchecked == [0]
+    again.close()
+
+
+async def test_a_book_goes_along_with_the_next_commit(tmp_path):
+    house = await begun(tmp_path)
+    writer = house.ledger._writer
+    assert await writer.snapshots.take_if_due(writer.committed.book)
+    before = house.ledger.head().position
+    commits = len(house.watcher.commits)
+    await house.deposit("anna", 1)
+    assert saved(tmp_path, "book").position == before
+    assert len(house.watcher.commits) == commits + 1
+    house.close()
+
+
+@pytest.mark.parametrize(
+    "fields, reason",
+    [
+        ({"stamp": "book 0"}, "stamp"),
+        ({"position": 10**6}, "ahead"),
+        ({"position": 9}, "undecodable"),
+        ({"state": b"{}"}, "undecodable"),
+        ({"state": b""}, "undecodable"),
+    ],
+)
+async def test_a_book_of_which_there_is_any_doubt_is_folded_again(tmp_path, fields, reason):
+    await (await begun(tmp_path, throws=40)).leave()
+    forge(tmp_path, "book", **fields)
+    house = House(tmp_path)
+    books = house.books()
+    assert house.watcher.dropped == [("book", reason)]
+    assert house.watcher.unchecked == [0]
+    house.close()
+    assert books == state_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "statement, why",
+    [
+        ("DELETE FROM requests WHERE last = 25", "26 requests are in the log, 25 in the index"),
+        ("UPDATE stored_events SET state = x'ff' WHERE position = 25", "does not hold an event"),
+        ("UPDATE stored_events SET position = 99 WHERE position = 25", "the log ends at 99"),
+        ("UPDATE head SET frontier = zeroblob(length(frontier))", "is not the head's"),
+    ],
+)
+async def test_what_came_after_the_book_is_checked_at_the_start(tmp_path, statement, why):
+    house = await begun(tmp_path, throws=10)
+    await house.ledger.leave_book()
+    await throw(house, 10)
+    house.close()
+    for (name,) in execute(tmp_path, "SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+        execute(tmp_path, f"DROP TRIGGER {name}")
+    execute(tmp_path, statement)
+    again = House(tmp_path)
+    with pytest.raises(Refused, match=why):
+        again.ledger.head()
+    again.close()
