@@ -103,7 +103,7 @@ class Ledgers:
 
     async def keep_books(self) -> None:
         """Save snapshots of books when it is time for them, for ever."""
-        await self._for_ever(lambda ledger: ledger.keep_book())
+        await self._for_ever(Ledger.keep_book)
 
     async def recheck(self) -> None:
         """Read again what snapshots let this process skip, one ledger after another, for ever."""
