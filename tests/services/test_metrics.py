@@ -146,6 +146,31 @@ def test_a_fenced_ledger_shows_among_the_many(registry, crowded):
     assert registry.get_sample_value("croupier_ledger_fenced", {"ledger": OTHER}) == 1
 
 
+def test_the_ledger_with_most_unchecked_events_shows_among_the_many(registry, crowded):
+    def shown():
+        return registry.get_sample_value("croupier_ledger_unchecked_events", {"ledger": OTHER})
+
+    crowded.unchecked("checked", 0)
+    crowded.unchecked("long", 900)
+    crowded.unchecked("short", 4)
+    assert shown() == 900
+    crowded.unchecked("long", 0)
+    assert shown() == 4
+
+
+def test_snapshots_are_counted_by_kind_and_reason_of_closed_sets(registry, metrics):
+    metrics.snapshots_saved("table", 3)
+    metrics.snapshots_saved("another", 1)
+    metrics.snapshot_dropped("book", "stamp")
+    metrics.snapshot_dropped("book", "another")
+    value = registry.get_sample_value
+    assert value("croupier_saved_snapshots_total", {"kind": "table"}) == 3
+    assert value("croupier_saved_snapshots_total", {"kind": UNKNOWN}) == 1
+    for reason in ("stamp", UNKNOWN):
+        labels = {"kind": "book", "reason": reason}
+        assert value("croupier_dropped_snapshots_total", labels) == 1
+
+
 def test_of_the_many_the_furthest_head_shows(registry, crowded):
     crowded.head("long", 900, 50.0)
     crowded.head("short", 4, 60.0)

@@ -15,7 +15,7 @@ from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
 from croupier.services.store.mapper import UnknownEventError, payload_from_wire
-from croupier.services.store.store import Commit, Head, Store
+from croupier.services.store.store import Commit, Head, RequestEntry, Store
 from croupier.v1 import events_pb2
 
 PAGE = 1000
@@ -236,13 +236,18 @@ def check_requests(store: Store, events: Sequence[events_pb2.Event]) -> None:
     found = store.find_requests({(event.caller, event.request_id) for event in events})
     for event in events:
         entry = found.get((event.caller, event.request_id))
-        if (
-            entry is None
-            or not entry.first <= event.position <= entry.last
-            or entry.digest != event.request_digest
-        ):
+        if entry is None or not is_caused_by(event, entry):
             msg = f"the request of position {event.position} is not in the index of request ids"
             raise LogError(msg)
+
+
+def is_caused_by(event: events_pb2.Event, entry: RequestEntry) -> bool:
+    """Return whether an event says that the request of an entry caused it."""
+    return (
+        (event.caller, event.request_id) == entry.key
+        and event.request_digest == entry.digest
+        and entry.first <= event.position <= entry.last
+    )
 
 
 def _fold(at: Table | None, event: events_pb2.Event) -> Table:

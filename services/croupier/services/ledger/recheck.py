@@ -72,7 +72,6 @@ async def recheck(
             msg = f"the snapshot of the book at {book.position} is not what the log says: "
             raise LogError(msg + difference)
         await pace.rest()
-    await _count_requests(store, book, pace)
 
 
 async def _answered(ask: Callable[[], T]) -> T:
@@ -96,15 +95,3 @@ def _page(store: Store, again: Book, last: int) -> None:
     check_requests(store, events)
     for record, event in zip(records, events, strict=True):
         again.fold(record, event)
-
-
-async def _count_requests(store: Store, book: Book, pace: _Pace) -> None:
-    """Refuse an index with request ids that the log does not have."""
-    count, after = 0, ("", "")
-    while page := await _answered(partial(store.requests, after, PAGE)):
-        count += sum(entry.last <= book.position for entry in page)
-        after = page[-1].key
-        await pace.rest()
-    if count != book.requests:
-        msg = f"{book.requests} requests are in the log, {count} in the index of request ids"
-        raise LogError(msg)

@@ -22,7 +22,7 @@ from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.book import LogError, read
-from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
 from croupier.services.ledger.turn import Receipt, Turn
@@ -159,10 +159,10 @@ class Writer:
         if self._running is not None:
             return
         try:
-            self.refresh()
             if self._store.try_lock():
                 try:
-                    head = self._store.head()
+                    self.refresh()
+                    head = self.committed.head
                     self.snapshots.commit([], Commit(head, head))
                 finally:
                     self._unlock()
@@ -338,6 +338,10 @@ class Writer:
         """Return the receipt that a request got when it was recorded."""
         records = self._store.records(entry.first - 1, entry.last - entry.first + 1)
         events = tuple(read(record) for record in records)
+        # The index of request ids is in no tree, the records are.
+        if not events or not all(is_caused_by(event, entry) for event in events):
+            msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
+            raise LogError(msg)
         return Receipt(entry.first, entry.last, events[-1].version, events)
 
     # --- when something is wrong -----------------------------------------------------------------

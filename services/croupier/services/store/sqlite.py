@@ -245,13 +245,6 @@ class Recorder(library.SQLiteApplicationRecorder):
         with translated():
             return int(self._connection.execute(query, (last,)).fetchone()[0])
 
-    def requests(self, after: RequestKey, limit: int) -> Sequence[RequestEntry]:
-        """Return accepted requests in order of their keys, from the one after `after`."""
-        query = "SELECT * FROM requests WHERE (caller, request_id) > (?, ?) ORDER BY 1, 2 LIMIT ?"
-        with translated():
-            rows = self._connection.execute(query, (*after, limit)).fetchall()
-        return [RequestEntry(*row) for row in rows]
-
     def snapshot(self, name: str) -> Snapshot | None:
         """Return the snapshot of this name; see `Store.snapshot`."""
         query = "SELECT name, position, stamp, state, digest FROM snapshots WHERE name = ?"

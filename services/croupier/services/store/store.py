@@ -158,10 +158,6 @@ class Store(Protocol):
         """Return how many accepted requests have all their events up to position `last`."""
         ...
 
-    def requests(self, after: RequestKey, limit: int) -> Sequence[RequestEntry]:
-        """Return accepted requests in order of their keys, from the one after `after`."""
-        ...
-
     def snapshot(self, name: str) -> Snapshot | None:
         """Return the snapshot that was saved last under this name, None if there is none.
 
