@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 
 from croupier.domain.errors import Refused
+from croupier.services.audit.tree import Frontier
+from croupier.services.ledger.committed import Committed
 from croupier.services.ledger.snapshots import Policy
+from croupier.services.store.store import Head
 from tests.support.ledgers import House
 from tests.support.snapshots import (
     Counting,
     begun,
     execute,
     forge,
+    limits,
     names,
     saved,
     state_of,
@@ -115,3 +119,39 @@ async def test_what_came_after_the_book_is_checked_at_the_start(tmp_path, statem
     with pytest.raises(Refused, match=why):
         again.ledger.head()
     again.close()
+
+
+async def test_a_book_of_another_that_is_beyond_what_this_process_has_seen_is_not_used(tmp_path):
+    """From there it could not be seen whether the log leads through what it has seen."""
+    house, other = await begun(tmp_path, throws=10), House(tmp_path, limits=limits())
+    await throw(other, 10)
+    await other.ledger.leave_book()
+    house.ledger._writer._forget()
+    books = house.books()
+    assert house.watcher.dropped == [("book", "ahead")]
+    assert books == other.books()
+    house.close()
+    other.close()
+
+
+@pytest.mark.parametrize("throws", [0, 5])
+async def test_a_process_that_begins_again_in_a_book_goes_through_what_it_has_seen(
+    tmp_path, throws
+):
+    house = await begun(tmp_path, throws=10)
+    await house.ledger.leave_book()
+    await throw(house, throws)
+    writer = house.ledger._writer
+    books = house.books()
+    writer._forget()
+    assert house.books() == books
+    assert house.watcher.dropped == []
+    # Had it seen another log, neither the book nor the whole would do.
+    seen = writer._known.frontier
+    writer._known = Head(Frontier(seen.size, tuple(bytes(32) for _ in seen.hashes)))
+    writer.committed = Committed(house.ledger._store, 1, writer.snapshots, writer._known)
+    writer._fresh = False
+    with pytest.raises(Refused, match="is not the one that was seen before"):
+        house.ledger.head()
+    assert house.watcher.dropped == [("book", "other_log")]
+    house.close()

@@ -14,7 +14,7 @@ from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.requests import Deposit
 from tests.support.ledgers import LEDGER, House, refused
-from tests.support.snapshots import begun, execute, forge, saved
+from tests.support.snapshots import begun, execute, forge, limits, saved
 
 HEAD = 28
 """Where the log ends that `recorded` records."""
@@ -137,6 +137,44 @@ async def test_money_that_does_not_sum_to_zero_is_no_book_from_the_start(tmp_pat
     house.ledger.head()
     assert house.watcher.dropped == [("book", "undecodable")]
     house.close()
+
+
+async def test_a_false_table_with_a_digest_that_fits_is_found_and_fences(tmp_path):
+    await recorded(tmp_path)
+    state = saved(tmp_path, "tables/t1").state
+    assert state.count(b'"BANKER_THROWS"') == 1
+    forge(tmp_path, "tables/t1", state=state.replace(b'"BANKER_THROWS"', b'"PLAYER_THROWS"'))
+    house = House(tmp_path)
+    assert house.ledger.table("t1").state.phase == "PLAYER_THROWS"
+    await house.ledger.recheck(at_once)
+    assert "the snapshot of table t1 at version" in house.watcher.fenced[LEDGER]
+    house.close()
+
+
+async def test_a_table_is_replayed_once_and_only_if_its_snapshot_is_older_than_the_process(
+    tmp_path, monkeypatch
+):
+    replayed = []
+
+    async def recheck_table(store, table, pause):
+        replayed.append(table.id)
+
+    monkeypatch.setattr("croupier.services.ledger.ledger.recheck_table", recheck_table)
+    house = await begun(tmp_path, tables=("t1", "t2"), throws=20)
+    await house.leave()
+    again = House(tmp_path, limits=limits(live_tables=1))
+    for _ in range(3):
+        for table in ("t1", "t2"):
+            again.ledger.table(table)
+        await again.ledger.recheck(at_once)
+    assert replayed == ["t1", "t2"]
+    again.close()
+    fresh = await begun(tmp_path / "fresh", tables=("t1", "t2"), throws=20)
+    fresh.ledger._writer.committed._live._tables.clear()
+    fresh.ledger.table("t1")
+    await fresh.ledger.recheck(at_once)
+    assert replayed == ["t1", "t2"]
+    fresh.close()
 
 
 CHANGED = {

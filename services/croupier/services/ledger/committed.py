@@ -93,7 +93,7 @@ class Committed:
             self._snapshots.drop(Kind.TABLE, Drop.OTHER_LOG, TABLES + table_id)
         found = None
         for event in stream_events(self._store, TABLES + table_id):
-            found = _fold(found, event)
+            found = fold_table(found, event)
         return found
 
     def _go_on(self, begun: Begun) -> Table | None:
@@ -114,7 +114,7 @@ class Committed:
                         return None
                     seen = True
                     continue
-                found, position = _fold(found, event), event.position
+                found, position = fold_table(found, event), event.position
             after = records[-1].originator_version
         escrow = self.balance((names.escrow(found.id), found.opened.currency))
         # Beyond the head the book does not know yet what the table does.
@@ -164,12 +164,12 @@ class Committed:
             except LogError as error:
                 self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
             else:
-                self._snapshots.began(book)
+                self._snapshots.began(book, head.position)
                 return
         self.book = Book()
         self._fold_to(head)
         self._check_requests(head.position)
-        self._snapshots.began(None)
+        self._snapshots.began(None, head.position)
 
     def _fold_to(
         self, head: Head, check: Callable[[Sequence[events_pb2.Event]], None] | None = None
@@ -221,7 +221,7 @@ class Committed:
             # A table replayed while another process committed may be ahead of this fold.
             if live is not None and event.version == live.version + 1:
                 try:
-                    self._live.put(_fold(live, event))
+                    self._live.put(fold_table(live, event))
                 except (UnknownEventError, ValueError) as error:
                     raise LogError(str(error)) from error
 
@@ -250,7 +250,8 @@ def is_caused_by(event: events_pb2.Event, entry: RequestEntry) -> bool:
     )
 
 
-def _fold(at: Table | None, event: events_pb2.Event) -> Table:
+def fold_table(at: Table | None, event: events_pb2.Event) -> Table:
+    """Return a table after the next event of its stream."""
     fact: TableEvent = payload_from_wire(event)  # type: ignore[assignment]  # it is in a table's stream
     return table.fold(at, fact)
 

@@ -11,7 +11,7 @@ from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
-from croupier.services.ledger.recheck import Pause, recheck, rest
+from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
@@ -71,15 +71,16 @@ class Ledger:
             self._writer.save_snapshots()
 
     async def recheck(self, pause: Pause = rest) -> None:
-        """Read again what a snapshot of the book let this process skip; a difference fences."""
+        """Read again what snapshots let this process skip; a difference fences."""
         snapshots = self._writer.snapshots
-        while (book := snapshots.unchecked) is not None and not self.fenced:
-            try:
+        try:
+            while (book := snapshots.unchecked) is not None and not self.fenced:
                 await recheck(self._store, book, snapshots.checked, pause)
-            except LogError as error:
-                self._writer.fence(error)
-                return
-            snapshots.all_checked(book)
+                snapshots.all_checked(book)
+            while (table := snapshots.next_unchecked()) is not None and not self.fenced:
+                await recheck_table(self._store, table, pause)
+        except LogError as error:
+            self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The background check: what a book's snapshot let a process skip at its start is read after it.
+"""The background check: what snapshots let a process skip is read after its start.
 
 It takes a small share of the event loop, page by page, and holds one more book in memory while it
 runs.
@@ -15,8 +15,10 @@ from typing import TypeVar
 import structlog
 from eventsourcing.persistence import PersistenceError
 
+from croupier.domain.table import Table
 from croupier.services.ledger.book import Book, LogError, differences, read
-from croupier.services.ledger.committed import check_requests
+from croupier.services.ledger.committed import check_requests, fold_table
+from croupier.services.ledger.deciding import TABLES
 from croupier.services.store.store import Store
 
 logger = structlog.get_logger()
@@ -72,6 +74,30 @@ async def recheck(
             msg = f"the snapshot of the book at {book.position} is not what the log says: "
             raise LogError(msg + difference)
         await pace.rest()
+
+
+async def recheck_table(store: Store, table: Table, pause: Pause = rest) -> None:
+    """Replay a table to the version that its snapshot had and compare.
+
+    Raises:
+        LogError: the stream makes another table.
+
+    """
+    again: Table | None = None
+    stream, version, pace = TABLES + table.id, 0, _Pace(pause)
+    while version < table.version:
+        wanted = min(PAGE, table.version - version)
+        records = await _answered(partial(store.stream, stream, version, wanted))
+        if not records:
+            break
+        for record in records:
+            again = fold_table(again, read(record))
+        version = records[-1].originator_version
+        await pace.rest()
+    if again != table:
+        snapshot = f"the snapshot of table {table.id} at version {table.version}"
+        msg = f"{snapshot} is not what its stream says"
+        raise LogError(msg)
 
 
 async def _answered(ask: Callable[[], T]) -> T:

@@ -41,6 +41,13 @@ WAITING_MAX = 1_000
 """Tables that wait for a commit; beyond it those who wait longest are forgotten."""
 
 
+UNCHECKED_MAX = 100
+"""Tables that wait to be replayed in the background; those beyond it are not."""
+
+CHECKED_MAX = 10_000
+"""Tables of which it is remembered that they were; then it is forgotten of all."""
+
+
 class Kind(StrEnum):
     """Of what a snapshot is."""
 
@@ -126,6 +133,9 @@ class Snapshots:
         self._book: Snapshot | None = None
         self._book_at = 0
         self._forgotten = 0
+        self._began_at = 0
+        self._unchecked_tables: dict[str, Begun] = {}
+        self._checked_tables: set[str] = set()
         self.unchecked: Book | None = None
         """The book with which this process began, until all events before it were read again."""
 
@@ -165,7 +175,22 @@ class Snapshots:
 
     def loaded(self, begun: Begun) -> None:
         """Remember the snapshot from which a table in memory began."""
-        self._saved[begun.table.id] = begun.table.version
+        table = begun.table
+        self._saved[table.id] = table.version
+        # What was saved since this process began, was saved by processes that run now.
+        older = begun.position <= self._began_at and table.id not in self._checked_tables
+        if older and len(self._unchecked_tables) < UNCHECKED_MAX:
+            self._unchecked_tables.setdefault(table.id, begun)
+
+    def next_unchecked(self) -> Table | None:
+        """Return a table as a snapshot had it that should be replayed, each once."""
+        if not self._unchecked_tables:
+            return None
+        table_id = next(iter(self._unchecked_tables))
+        if len(self._checked_tables) >= CHECKED_MAX:
+            self._checked_tables.clear()
+        self._checked_tables.add(table_id)
+        return self._unchecked_tables.pop(table_id).table
 
     def book(self, last: int) -> Book | None:
         """Return the book as its snapshot has it, none newer than position `last`."""
@@ -179,8 +204,9 @@ class Snapshots:
 
         return self._load(Kind.BOOK, BOOK, last, stamp=lambda: BOOK_STAMP, decoded=decoded)
 
-    def began(self, book: Book | None) -> None:
-        """Remember from which book this process began, None if it read the whole log."""
+    def began(self, book: Book | None, position: int) -> None:
+        """Remember where this process began, and from which book; None if it read the whole log."""
+        self._began_at = position
         self.unchecked = book
         self._book_at = book.position if book else 0
         self._tell_unchecked(book.position if book else 0)
