@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from croupier.domain.errors import Refused
@@ -154,4 +156,30 @@ async def test_a_process_that_begins_again_in_a_book_goes_through_what_it_has_se
     with pytest.raises(Refused, match="is not the one that was seen before"):
         house.ledger.head()
     assert house.watcher.dropped == [("book", "other_log")]
+    house.close()
+
+
+async def test_what_waits_is_forgotten_with_the_state_that_it_came_from(tmp_path):
+    house = await begun(tmp_path)
+    writer = house.ledger._writer
+    assert writer.snapshots.waits
+    # One that is being taken too.
+    taking = asyncio.create_task(writer.snapshots.take_if_due(writer.committed.book))
+    await asyncio.sleep(0)
+    assert not taking.done()
+    writer._forget()
+    assert await taking
+    assert not writer.snapshots.waits
+    house.close()
+
+
+async def test_a_process_counts_from_the_book_in_which_it_began(tmp_path):
+    await (await begun(tmp_path, throws=20)).leave()
+    house = House(tmp_path, limits=limits(Policy(book_events=20, book_entries=0)))
+    house.ledger.head()
+    writer = house.ledger._writer
+    assert not await writer.snapshots.take_if_due(writer.committed.book)
+    await throw(house, 20)
+    assert await writer.snapshots.take_if_due(writer.committed.book)
+    assert not await writer.snapshots.take_if_due(writer.committed.book)
     house.close()
