@@ -75,6 +75,7 @@ ROWS: dict[str, list[Panel]] = {
                 "commands": _mean("croupier_commit_batch_commands"),
                 "events": _mean("croupier_commit_batch_events"),
                 "waiting": "sum(croupier_queue_commands)",
+                "streams": "sum(croupier_streams)",
             },
         ),
     ],
@@ -140,6 +141,19 @@ ROWS: dict[str, list[Panel]] = {
             {
                 "fenced {{ledger}}": "max by (ledger) (croupier_ledger_fenced)",
                 "{{reason}}": "sum by (reason) (rate(croupier_authentication_failures_total[1m]))",
+            },
+        ),
+        (
+            "Snapshots",
+            "short",
+            "Events that a start took from a snapshot and are being checked: falls to 0. "
+            "Snapshots saved, and those not used, per second.",
+            {
+                "unchecked {{ledger}}": "max by (ledger) (croupier_ledger_unchecked_events)",
+                "saved {{kind}}": "sum by (kind) (rate(croupier_saved_snapshots_total[1m]))",
+                "dropped {{kind}} {{reason}}": (
+                    "sum by (kind, reason) (rate(croupier_dropped_snapshots_total[1m]))"
+                ),
             },
         ),
     ],

@@ -47,10 +47,16 @@ class Sitting:
     def do(self, command, *, round_number=None):
         """Play a command and return its events, or refuse and change nothing."""
         number = self.table.round if round_number is None else round_number
-        return self.record(play(self.table, command, number))
+        return self._take(play(self.table, command, number))
 
     def close(self):
-        return self.record(close(self.table))
+        return self._take(close(self.table))
+
+    def _take(self, steps):
+        """Record the events of steps, which must say the same as folding the events does."""
+        events = self.record([step.event for step in steps])
+        assert [step.after for step in steps] == self.history[-len(steps) :]
+        return events
 
     def record(self, events):
         postings = [p for event in events for p in table_postings(event, TABLE, CURRENCY)]
@@ -62,7 +68,7 @@ class Sitting:
             self.history.append(self.table)
             assert self.balances.get(ESCROW, 0) == self.table.at_risk, event
             assert all(holding.amount > 0 for holding in self.table.holdings)
-        return events
+        return tuple(events)
 
     def purse_of(self, player):
         return self.balances[names.player(player), CURRENCY]

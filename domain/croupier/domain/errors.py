@@ -99,6 +99,7 @@ class Reason(StrEnum):
     UNKNOWN_KIND = "UNKNOWN_KIND", Kind.INVALID
     BATCH_REFUSED = "BATCH_REFUSED", Kind.ILLEGAL
     TOO_MANY_STREAMS = "TOO_MANY_STREAMS", Kind.EXHAUSTED
+    SERVER_STOPPING = "SERVER_STOPPING", Kind.UNAVAILABLE
 
 
 class Refused(Exception):
@@ -120,6 +121,10 @@ class Refused(Exception):
     def at(self, field: str) -> Refused:
         """Return the same refusal, naming the request's field at fault."""
         return Refused(self.reason, self.message, field=field, **self.metadata)
+
+    def inside(self, path: str) -> Refused:
+        """Return the same refusal of a part of the request that stands at `path`."""
+        return self.at(f"{path}.{self.field}" if self.field else path)
 
 
 def shown(value: str, limit: int = 64) -> str:

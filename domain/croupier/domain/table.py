@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from croupier.domain import names
 from croupier.domain.commands import Command
@@ -70,6 +70,14 @@ class Table:
         return replace(view, to_act=(), expects=()) if automatic(self) else view
 
 
+class Step(NamedTuple):
+    """An event, the round that it belongs to (0 outside rounds), and the table after it."""
+
+    event: TableEvent
+    round: int
+    after: Table
+
+
 def open_table(
     *,
     table_id: str,
@@ -110,8 +118,8 @@ def open_table(
     )
 
 
-def play(table: Table, command: Command, round_number: int) -> tuple[TableEvent, ...]:
-    """Return all that `command` causes at the table, payouts included, or refuse.
+def play(table: Table, command: Command, round_number: int) -> tuple[Step, ...]:
+    """Return step by step all that `command` causes at the table, payouts included, or refuse.
 
     Raises:
         Refused: the table is closed, the round is another, the player has no seat, or the game's
@@ -137,8 +145,8 @@ def play(table: Table, command: Command, round_number: int) -> tuple[TableEvent,
     return tuple(_consequences(table, table.game.decide(table.state, command)))
 
 
-def close(table: Table) -> tuple[TableEvent, ...]:
-    """Return the events that close a table between rounds and pay out what it still holds."""
+def close(table: Table) -> tuple[Step, ...]:
+    """Return the steps that close a table between rounds and pay out what it still holds."""
     _check_open(table)
     if table.in_round:
         raise Refused(
@@ -150,7 +158,7 @@ def close(table: Table) -> tuple[TableEvent, ...]:
         PaidOut(player=h.player, rule=TABLE_CLOSED, stake=h.amount, returned=h.amount)
         for h in table.holdings
     )
-    return (*returned, TableClosed(table=table.id))
+    return tuple(_steps(table, (*returned, TableClosed(table=table.id))))
 
 
 def _check_open(table: Table) -> None:
@@ -158,24 +166,31 @@ def _check_open(table: Table) -> None:
         raise Refused(Reason.TABLE_CLOSED, "the table is closed")
 
 
-def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[TableEvent]:
+def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[Step]:
     """Yield `facts`, then the payouts and automatic facts that follow, until a person must act."""
     pending = tuple(facts)
-    steps = 0
-    while pending:
-        steps += 1
-        if steps > STEPS_MAX:
-            msg = f"{table.game.code} does not come to rest: {pending[0]} follows again and again"
-            raise AssertionError(msg)
-        for fact in pending:
-            after = fold(table, fact)
-            if not table.in_round and table.game.in_round(after.state):
-                started = RoundStarted(round=table.round, paytable_digest=table.paytable.digest())
-                yield started
-                after = fold(fold(table, started), fact)
-            yield fact
-            table = after
+    for _ in range(STEPS_MAX):
+        for step in _steps(table, pending):
+            table = step.after
+            yield step
         pending = automatic(table)
+        if not pending:
+            return
+    msg = f"{table.game.code} does not come to rest: {pending[0]} follows again and again"
+    raise AssertionError(msg)
+
+
+def _steps(table: Table, events: Iterable[TableEvent]) -> Iterator[Step]:
+    """Yield events one after the other, a round's start before the fact that opens it."""
+    for event in events:
+        after = fold(table, event)
+        if not table.in_round and table.game.in_round(after.state):
+            started = RoundStarted(round=table.round, paytable_digest=table.paytable.digest())
+            table = fold(table, started)
+            yield Step(started, table.round, table)
+            after = fold(table, event)
+        yield Step(event, table.round if table.in_round else 0, after)
+        table = after
 
 
 def automatic(table: Table) -> tuple[TableEvent, ...]:
@@ -201,16 +216,16 @@ def fold(table: Table | None, event: TableEvent) -> Table:
     if table is None:
         msg = f"a stream begins with TableOpened, not {type(event).__name__}"
         raise ValueError(msg)
-    table = replace(table, version=table.version + 1)
+    version = table.version + 1
     match event:
         case RoundStarted():
-            return replace(table, in_round=True)
+            return replace(table, version=version, in_round=True)
         case RoundSettled():
-            return replace(table, in_round=False, round=event.round + 1)
+            return replace(table, version=version, in_round=False, round=event.round + 1)
         case TableClosed():
-            return replace(table, closed=True)
+            return replace(table, version=version, closed=True)
         case _:
-            return replace(table, state=table.game.fold(table.state, event))
+            return replace(table, version=version, state=table.game.fold(table.state, event))
 
 
 def _opened(event: TableOpened) -> Table:

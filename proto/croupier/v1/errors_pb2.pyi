@@ -82,6 +82,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_UNKNOWN_KIND: _Reason.ValueType  # 52
     REASON_BATCH_REFUSED: _Reason.ValueType  # 53
     REASON_TOO_MANY_STREAMS: _Reason.ValueType  # 54
+    REASON_SERVER_STOPPING: _Reason.ValueType  # 55
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -145,6 +146,7 @@ REASON_INVALID_BATCH: Reason.ValueType  # 51
 REASON_UNKNOWN_KIND: Reason.ValueType  # 52
 REASON_BATCH_REFUSED: Reason.ValueType  # 53
 REASON_TOO_MANY_STREAMS: Reason.ValueType  # 54
+REASON_SERVER_STOPPING: Reason.ValueType  # 55
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -64,6 +64,8 @@ def serve(  # the options' help is the settings' own
     allow_plaintext: Annotated[bool | None, _flag("allow_plaintext")] = None,
     queue: Annotated[int | None, _flag("queue")] = None,
     batch: Annotated[int | None, _flag("batch")] = None,
+    streams: Annotated[int | None, _flag("streams")] = None,
+    heartbeat_s: Annotated[float | None, _flag("heartbeat_s")] = None,
     live_tables: Annotated[int | None, _flag("live_tables")] = None,
     message_bytes_max: Annotated[int | None, _flag("message_bytes_max")] = None,
     grace_s: Annotated[float | None, _flag("grace_s")] = None,

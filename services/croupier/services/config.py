@@ -36,7 +36,13 @@ class Settings(BaseSettings):
         False, description="listen beyond loopback without TLS, behind something that adds it"
     )
     queue: int = Field(10_000, ge=1, le=1_000_000, description="requests waiting per ledger")
-    batch: int = Field(1_000, ge=1, le=100_000, description="requests decided in one turn")
+    batch: int = Field(256, ge=1, le=100_000, description="requests decided in one turn")
+    streams: int = Field(
+        2_000, ge=1, le=100_000, description="watchers and streams of commands open at once"
+    )
+    heartbeat_s: float = Field(
+        15.0, gt=0, le=3600, description="longest time a watcher is sent nothing, seconds"
+    )
     live_tables: int = Field(10_000, ge=1, description="tables kept in memory per ledger")
     message_bytes_max: int = Field(
         1_000_000, ge=1_000, le=4_000_000, description="largest request taken, bytes"

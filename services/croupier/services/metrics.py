@@ -62,7 +62,9 @@ class Metrics:
             )
 
         self._calls = counter("calls_total", "Calls ended", "method", "code")
-        self._refusals = counter("refusals_total", "Calls refused", "reason")
+        self._refusals = counter(
+            "refusals_total", "Calls, and commands among several, refused", "reason"
+        )
         self._call_seconds = histogram(
             "call_seconds", "Time from taking a call to its end, seconds", _SECONDS, "method"
         )
@@ -95,6 +97,7 @@ class Metrics:
             "commit_batch_events", "Events recorded by one commit", _SIZES
         )
         self._queue = gauge("queue_commands", "Commands waiting for a turn, of all ledgers")
+        self._streams = gauge("streams", "Watchers and streams of commands that are open")
         self._ledgers = gauge("ledgers", "Ledgers open in this process")
         self._tables = gauge("live_tables", "Tables in memory")
         self._position = gauge("ledger_head_position", "Last position of a log", "ledger")
@@ -134,6 +137,15 @@ class Metrics:
         self._child(self._call_seconds, known).observe(seconds)
         if reason in Reason.__members__:
             self._child(self._refusals, reason).inc()
+
+    def command_refused(self, reason: str) -> None:
+        """Count a command among several that was refused, while the call was not."""
+        if reason in Reason.__members__:
+            self._child(self._refusals, reason).inc()
+
+    def streams_open(self, count: int) -> None:
+        """Report how many long-lived streams are open."""
+        self._streams.set(count)
 
     def authentication_failed(self, reason: str) -> None:
         """Count a call by a stranger, or by a caller who may not do what he asked for."""

@@ -21,6 +21,7 @@ from croupier.domain.dice import Dice
 from croupier.domain.errors import Refused
 from croupier.services import metrics
 from croupier.services.config import Settings, split_address
+from croupier.services.ledger.feed import Feed
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.writer import Limits
 from croupier.services.rpc import callers
@@ -30,6 +31,7 @@ from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.play import PlayService
+from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.v1 import accounts_pb2, admin_pb2, audit_pb2, events_pb2, play_pb2, tables_pb2
@@ -95,6 +97,8 @@ class Server:
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
         )
+        self._feed = Feed(self.ledgers.changed)
+        self._streams = Streams(settings.streams, self.metrics.streams_open)
         self._tasks: set[asyncio.Task[None]] = set()
         self._metrics_server: metrics.MetricsServer | None = None
         self.port = 0
@@ -109,6 +113,7 @@ class Server:
         self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
         last = events[-1]
         self.metrics.head(ledger, last.position, last.recorded_time.seconds)
+        self._feed.recorded(ledger)
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """Report how many requests wait for a turn."""
@@ -118,6 +123,7 @@ class Server:
         """Report that a ledger is not served any more."""
         del why  # logged by the writer
         self.metrics.fenced(ledger, fenced=True)
+        self._feed.recorded(ledger)
         self._later(
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
@@ -155,9 +161,15 @@ class Server:
             AdminService(self.ledgers, version("croupier"), now_us()), self._grpc
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
-        add_PlayServiceServicer_to_server(PlayService(self.ledgers, draw), self._grpc)
-        add_AccountServiceServicer_to_server(AccountService(self.ledgers), self._grpc)
-        add_AuditServiceServicer_to_server(AuditService(self.ledgers), self._grpc)
+        refused = self.metrics.command_refused
+        add_PlayServiceServicer_to_server(
+            PlayService(self.ledgers, draw, self._streams, refused), self._grpc
+        )
+        add_AccountServiceServicer_to_server(AccountService(self.ledgers, refused), self._grpc)
+        add_AuditServiceServicer_to_server(
+            AuditService(self.ledgers, self._feed, self._streams, self._settings.heartbeat_s),
+            self._grpc,
+        )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._grpc)
         channelz.add_channelz_servicer(self._grpc)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
@@ -172,10 +184,13 @@ class Server:
         self._later(self._watch_ledgers())
         self._later(self.ledgers.keep_books())
         self._later(self.ledgers.recheck())
+        self._later(self._feed.run())
 
     async def __aexit__(self, *exc: object) -> None:
         """Stop taking calls, let those taken finish, and let go of everything."""
         await self._health.enter_graceful_shutdown()
+        self._streams.stop()
+        self._feed.everybody()
         await self._grpc.stop(self._settings.grace_s)
         with contextlib.suppress(TimeoutError):
             # What still waits then waits for a lock that another process does not let go.
@@ -258,6 +273,9 @@ _OPTIONS = [
     # Clients may ping an idle connection as often as common load balancers need.
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
     ("grpc.keepalive_permit_without_calls", 1),
+    # A watcher whose machine is gone is noticed, though he never has anything to say.
+    ("grpc.keepalive_time_ms", 60_000),
+    ("grpc.keepalive_timeout_ms", 20_000),
 ]
 
 

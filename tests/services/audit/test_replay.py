@@ -29,15 +29,15 @@ def recorded(*commands: Command, close: bool = True, **options: int | str | bool
     )
     facts = [opened]
     at = rules.fold(None, opened)
-    steps: list[Callable[[], Iterable[rules.TableEvent]]] = [
+    asked: list[Callable[[], Iterable[rules.Step]]] = [
         lambda command=command: rules.play(at, command, at.round) for command in commands
     ]
     if close:
-        steps.append(lambda: rules.close(at))
-    for step in steps:
-        for fact in step():
-            facts.append(fact)
-            at = rules.fold(at, fact)
+        asked.append(lambda: rules.close(at))
+    for ask in asked:
+        for step in ask():
+            facts.append(step.event)
+            at = step.after
     return [as_stored(fact, version) for version, fact in enumerate(facts, 1)]
 
 

@@ -15,8 +15,6 @@ from croupier.domain.events import (
     Deposited,
     Event,
     LedgerCreated,
-    RoundStarted,
-    TableEvent,
     Withdrawn,
 )
 from croupier.domain.money import check_amount, check_currency
@@ -77,10 +75,10 @@ def decide(state: Layer, request: Request) -> list[Draft]:
             return _open(state, command)
         case CloseTable():
             at = _table(state, request, command.table)
-            return _record(state, at, table.close(at))
+            return _record(state, table.close(at))
         case Play():
             at = _table(state, request, command.table)
-            return _record(state, at, table.play(at, command.command, command.round))
+            return _record(state, table.play(at, command.command, command.round))
         case Deposit() | Withdraw():
             return _move(state, request, command)
 
@@ -137,17 +135,17 @@ def _check_version(request: Request, version: int) -> None:
         )
 
 
-def _record(state: Layer, at: table.Table, events: tuple[TableEvent, ...]) -> list[Draft]:
-    """Apply a table's events one by one, each with its money, and check that escrow is exact."""
+def _record(state: Layer, steps: tuple[table.Step, ...]) -> list[Draft]:
+    """Apply a table's steps one by one, each with its money, and check that escrow is exact."""
+    at = steps[-1].after
     stream, currency = TABLES + at.id, at.opened.currency
     drafts = []
-    for event in events:
-        round_number = at.round if at.in_round or isinstance(event, RoundStarted) else 0
-        at = table.fold(at, event)
+    for event, round_number, after in steps:
         postings = table_postings(event, at.id, currency)
-        check_cover(state.balance, postings)
-        state.post(postings)
-        drafts.append(Draft(stream, at.version, round_number, event, postings))
+        if postings:
+            check_cover(state.balance, postings)
+            state.post(postings)
+        drafts.append(Draft(stream, after.version, round_number, event, postings))
     held = state.balance((names.escrow(at.id), currency))
     if held != at.at_risk:
         msg = f"escrow of {at.id} would hold {held}, its state {at.at_risk} at risk"

@@ -13,7 +13,7 @@ from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
-from croupier.services.ledger.turn import Receipt
+from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
@@ -42,6 +42,10 @@ class Ledger:
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""
         return await self._writer.submit(request)
+
+    def enqueue(self, requests: Sequence[Request], *, atomic: bool) -> asyncio.Future[list[Answer]]:
+        """Let requests of one caller wait for a turn; see `Writer.enqueue`."""
+        return self._writer.enqueue(requests, atomic=atomic)
 
     async def drain(self) -> None:
         """Wait until every request that was taken is answered."""
@@ -113,13 +117,18 @@ class Ledger:
         """Return a table as committed, or refuse."""
         found = self._committed().table(table_id)
         if found is None:
-            raise Refused(
-                Reason.TABLE_NOT_FOUND,
-                f"table {shown(table_id)} does not exist",
-                field="name",
-                table=table_id,
-            )
+            raise _no_table(table_id, "name")
         return found
+
+    def check_table(self, table_id: str, field: str) -> None:
+        """Refuse a table that does not exist, named in `field`."""
+        self._writer.refresh()
+        if not self._store.stream_version(TABLES + table_id):
+            raise _no_table(table_id, field)
+
+    def changed(self) -> bool:
+        """Return whether another process may have committed since the last read; cheap."""
+        return self._writer.changed()
 
     def game_of(self, stream: str) -> str:
         """Return the code of the game whose table has this stream, "" for any other stream."""
@@ -174,3 +183,12 @@ class Ledger:
     def _committed(self) -> Committed:
         self._writer.refresh()
         return self._writer.committed
+
+
+def _no_table(table_id: str, field: str) -> Refused:
+    return Refused(
+        Reason.TABLE_NOT_FOUND,
+        f"table {shown(table_id)} does not exist",
+        field=field,
+        table=table_id,
+    )

@@ -62,6 +62,11 @@ class Ledgers:
             )
         return ledger
 
+    def changed(self, ledger_id: str) -> bool:
+        """Return whether another process may have committed to a ledger since it was read here."""
+        ledger = self._open.get(ledger_id)
+        return ledger is None or ledger.changed()
+
     def game_of(self, ledger_id: str) -> Callable[[str], str]:
         """Return what tells the game of a table's stream in an open ledger."""
         return self._open[ledger_id].game_of

@@ -31,16 +31,19 @@ class Receipt:
     events: tuple[events_pb2.Event, ...]
 
 
-class Turn:
-    """What a turn has decided so far. `answers` has one entry per request, in order.
+Answer = Receipt | Exception
+"""What a request is told: its receipt, or why it has none."""
 
-    An answer is a receipt, the entry of a request that was recorded before, or why not.
-    """
+Found = Receipt | RequestEntry | Exception
+"""The same before the receipts of requests that were recorded earlier are read from the log."""
+
+
+class Turn:
+    """What a turn has decided so far. Where it says something was recorded, it will be."""
 
     def __init__(
         self, committed: Committed, done_before: dict[RequestKey, RequestEntry], now_us: int
     ) -> None:
-        self.answers: list[Receipt | RequestEntry | Exception] = []
         self.sealed: list[Sealed] = []
         self.entries: list[RequestEntry] = []
         self._committed = committed
@@ -51,23 +54,59 @@ class Turn:
         self._recorded_us = max(now_us, committed.head.recorded_us)
         self._receipts: dict[RequestKey, tuple[bytes, Receipt]] = {}
 
-    def decide_all(self, requests: Sequence[Request]) -> None:
+    def decide_each(self, requests: Sequence[Request]) -> list[Found]:
         """Decide requests in order. A refusal or a fault ends that request and nothing else."""
+        found: list[Found] = []
         for request in requests:
-            answer: Receipt | RequestEntry | Exception
             try:
-                answer = self._decide(request)
+                found.append(self._decide(request))
             except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
-                answer = error
-            self.answers.append(answer)
+                found.append(error)
+        return found
+
+    def decide_together(self, requests: Sequence[Request]) -> list[Found]:
+        """Decide requests in order, all or none.
+
+        After a refusal the others are told that they were not done for its sake; those recorded
+        before this turn's batch stay so, and get their receipts.
+        """
+        found: list[Found] = []
+        before, frontier = self._layer, self._frontier
+        sealed, entries, receipts = len(self.sealed), len(self.entries), dict(self._receipts)
+        self._layer = Layer(before)
+        for item, request in enumerate(requests):
+            try:
+                found.append(self._decide(request))
+            except Exception as error:  # noqa: BLE001  # it is the answer
+                self._layer, self._frontier, self._receipts = before, frontier, receipts
+                del self.sealed[sealed:], self.entries[entries:]
+                told = [self._told(one, undone(item)) for one in requests]
+                told[item] = error
+                return told
+        before.merge(self._layer)
+        self._layer = before
+        return found
+
+    def _told(self, request: Request, refusal: Refused) -> Found:
+        """Return what the request of a batch is told where the batch was not done."""
+        try:
+            return self._recorded(request) or refusal
+        except Refused as reused:
+            return reused
+
+    def _recorded(self, request: Request) -> Receipt | RequestEntry | None:
+        """Return what a request got that was recorded before this one, or refuse its id."""
+        if found := self._receipts.get(request.key):
+            _check_same(request, found[0])
+            return found[1]
+        entry = self._done_before.get(request.key)
+        if entry:
+            _check_same(request, entry.digest)
+        return entry
 
     def _decide(self, request: Request) -> Receipt | RequestEntry:
-        if before := self._receipts.get(request.key):
-            _check_same(request, before[0])
-            return before[1]
-        if entry := self._done_before.get(request.key):
-            _check_same(request, entry.digest)
-            return entry
+        if found := self._recorded(request):
+            return found
         check_times(request, self._now_us, self._committed.head)
         layer = Layer(self._layer)
         drafts = decide(layer, request)
@@ -114,6 +153,15 @@ def check_times(request: Request, now_us: int, head: Head) -> None:
             f"the ledger's last event is {ahead_us} us ahead of this machine's clock",
             ahead_us=ahead_us,
         )
+
+
+def undone(item: int) -> Refused:
+    """Return what the other commands of a batch are told when the one at `item` is refused."""
+    return Refused(
+        Reason.BATCH_REFUSED,
+        f"command {item} of the same batch was refused, so none was done",
+        item=item,
+    )
 
 
 def _check_same(request: Request, digest: bytes) -> None:

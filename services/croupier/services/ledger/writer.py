@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Thread
@@ -21,11 +20,12 @@ import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger.admission import Admission, Job
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
-from croupier.services.ledger.turn import Receipt, Turn
+from croupier.services.ledger.turn import Answer, Found, Receipt, Turn
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
 from croupier.v1 import events_pb2
 
@@ -56,8 +56,8 @@ class Limits:
 
     queue: int = 10_000
     """Requests waiting; beyond it callers are told to come back."""
-    batch: int = 1_000
-    """Requests decided in one turn."""
+    batch: int = 256
+    """Requests decided in one turn, unless one atomic batch has more."""
     live_tables: int = 10_000
     """Tables kept in memory."""
     snapshots: Policy = field(default_factory=Policy)
@@ -69,8 +69,6 @@ GATHER_S = 0.002
 
 CROWD_TRIAL = 16
 """Every so many turns a crowd is given the chance to be found larger."""
-
-Waiting = tuple[Request, "asyncio.Future[Receipt]"]
 
 
 class Writer:
@@ -92,7 +90,7 @@ class Writer:
         self._observer = observer
         self._clock = clock
         self._limits = limits
-        self._queue: deque[Waiting] = deque()
+        self._admission = Admission(limits.queue)
         self._running: asyncio.Task[None] | None = None
         self._fresh = False
         self._known = Head()
@@ -105,29 +103,40 @@ class Writer:
 
     # --- asking ----------------------------------------------------------------------------------
 
-    async def submit(self, request: Request) -> Receipt:
-        """Return the receipt of a request once it is recorded.
+    def enqueue(self, requests: Sequence[Request], *, atomic: bool) -> asyncio.Future[list[Answer]]:
+        """Let requests of one caller wait for a turn, and return what their answers will be.
+
+        They are decided in order: each for itself, or with `atomic` all or none. A refusal rests on
+        committed state and leaves nothing behind; `STORE_UNAVAILABLE` leaves it unknown whether the
+        request was recorded: ask again with the same request id.
 
         Raises:
-            Refused: it was refused, on committed state; nothing was recorded. With
-                `STORE_UNAVAILABLE` it is unknown whether: ask again with the same request id.
+            Refused: they may not wait: the ledger is fenced, or too many do already.
 
         """
         self._check_fenced()
-        if len(self._queue) >= self._limits.queue:
-            raise Refused(
-                Reason.QUEUE_FULL,
-                f"{len(self._queue)} requests wait for this ledger",
-                waiting=len(self._queue),
-            )
-        answer: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        self._queue.append((request, answer))
-        self._observer.queue_changed(self._ledger, len(self._queue))
-        if len(self._queue) >= self._expected:
+        answer: asyncio.Future[list[Answer]] = asyncio.get_running_loop().create_future()
+        self._admission.put(Job(tuple(requests), atomic, answer))
+        self._observer.queue_changed(self._ledger, self._admission.waiting)
+        if self._admission.jobs >= self._expected:
             self._gathered.set()
         if self._running is None:
             self._running = asyncio.create_task(self._run())
-        return await answer
+        return answer
+
+    async def submit(self, request: Request) -> Receipt:
+        """Return the receipt of a request once it is recorded, or raise why it is not."""
+        (answer,) = await self.enqueue((request,), atomic=False)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def changed(self) -> bool:
+        """Return whether another process may have committed since `committed` was brought up."""
+        try:
+            return bool(self.fenced) or self._store.changed()
+        except PersistenceError:
+            return True  # who looks again is told why
 
     def refresh(self) -> None:
         """Bring `committed` up to the committed head, for a read.
@@ -178,7 +187,7 @@ class Writer:
 
     async def _run(self) -> None:
         try:
-            while self._queue:
+            while self._admission.jobs:
                 await self._gather()
                 await self._turn()
                 # One turn of this ledger, then whatever else the loop has to do.
@@ -191,7 +200,7 @@ class Writer:
 
         Who is alone, or a crowd that is complete, waits for nothing.
         """
-        if len(self._queue) < self._expected:
+        if self._admission.jobs < self._expected:
             self._gathered.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(GATHER_S):
@@ -210,18 +219,15 @@ class Writer:
             self._refuse_all(self._unavailable(error))
             return
         try:
-            batch = self._drain()
-            self._expected = self._crowd(len(batch))
-            answers = self._record(batch) if batch else []
+            jobs = self._admission.take(self._limits.batch)
+            self._observer.queue_changed(self._ledger, self._admission.waiting)
+            self._expected = self._crowd(len(jobs))
+            answers = self._record(jobs) if jobs else []
         finally:
             self._unlock()
-        for (_, answer), result in zip(batch, answers, strict=True):
-            if answer.done():
-                continue
-            if isinstance(result, Exception):
-                answer.set_exception(result)
-            else:
-                answer.set_result(result)
+        for job, answer in zip(jobs, answers, strict=True):
+            if not job.gone:
+                job.answer.set_result(answer)
 
     async def _wait_for_lock(self) -> None:
         """Wait for the lock in a thread that dies with the process, however long that takes."""
@@ -256,39 +262,29 @@ class Writer:
             # What was decided is decided; the next turn finds out whether there is a lock.
             logger.exception("lock not given back", ledger=self._ledger)
 
-    def _drain(self) -> list[Waiting]:
-        """Return the batch of this turn, without those whose callers have gone."""
-        batch: list[Waiting] = []
-        while self._queue and len(batch) < self._limits.batch:
-            waiting = self._queue.popleft()
-            if not waiting[1].done():
-                batch.append(waiting)
-        self._observer.queue_changed(self._ledger, len(self._queue))
-        return batch
-
-    def _record(self, batch: list[Waiting]) -> Sequence[Receipt | Exception]:
-        """Decide and record a batch under the lock, and return the answers."""
-        requests = [request for request, _ in batch]
+    def _record(self, jobs: Sequence[Job]) -> list[list[Answer]]:
+        """Decide and record jobs under the lock, and return the answers of each."""
         started = perf_counter()
         try:
-            turn = self._decide(requests)
+            turn, found = self._decide(jobs)
             if turn.sealed:
                 self._commit(turn)
             self._fresh = True
-            answers = [self._answer(answer) for answer in turn.answers]
+            answers = [[self._answer(one) for one in job] for job in found]
         except (LogError, DataError) as error:
             self._fence(error)
-            return [self._fenced_refusal()] * len(batch)
+            return _all(jobs, self._fenced_refusal())
         except PersistenceError as error:
-            return [self._unavailable(error)] * len(batch)
+            return _all(jobs, self._unavailable(error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
             self._forget()
-            return [error] * len(batch)
+            return _all(jobs, error)
+        seconds = perf_counter() - started
+        self._admission.answered(sum(len(job.requests) for job in jobs), seconds)
         if turn.sealed:
             events = [sealed.event for sealed in turn.sealed]
-            seconds = perf_counter() - started
             try:
                 self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
             except Exception:
@@ -296,12 +292,15 @@ class Writer:
                 logger.exception("observer failed", ledger=self._ledger)
         return answers
 
-    def _decide(self, requests: Sequence[Request]) -> Turn:
+    def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
         self._catch_up()
-        done_before = self._store.find_requests({request.key for request in requests})
-        turn = Turn(self.committed, done_before, self._clock())
-        turn.decide_all(requests)
-        return turn
+        keys = {request.key for job in jobs for request in job.requests}
+        turn = Turn(self.committed, self._store.find_requests(keys), self._clock())
+        found = [
+            turn.decide_together(job.requests) if job.atomic else turn.decide_each(job.requests)
+            for job in jobs
+        ]
+        return turn, found
 
     def _catch_up(self) -> None:
         self.committed.catch_up(self._store.head())
@@ -331,8 +330,8 @@ class Writer:
                 raise
         turn.committed_now()
 
-    def _answer(self, answer: Receipt | RequestEntry | Exception) -> Receipt | Exception:
-        return self._original(answer) if isinstance(answer, RequestEntry) else answer
+    def _answer(self, found: Found) -> Answer:
+        return self._original(found) if isinstance(found, RequestEntry) else found
 
     def _original(self, entry: RequestEntry) -> Receipt:
         """Return the receipt that a request got when it was recorded."""
@@ -377,7 +376,10 @@ class Writer:
         )
 
     def _refuse_all(self, refusal: Refused) -> None:
-        while self._queue:
-            _, answer = self._queue.popleft()
-            if not answer.done():
-                answer.set_exception(refusal)
+        for job in self._admission.take_all():
+            if not job.gone:
+                job.answer.set_result([refusal] * len(job.requests))
+
+
+def _all(jobs: Sequence[Job], error: Exception) -> list[list[Answer]]:
+    return [[error] * len(job.requests) for job in jobs]

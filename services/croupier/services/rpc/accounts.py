@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.requests import Request
-from croupier.services.ledger.turn import Receipt
-from croupier.services.rpc import names, views, wire
+from croupier.services.ledger.turn import Answer, Receipt
+from croupier.services.rpc import batches, names, views, wire
+from croupier.services.rpc.batches import Batch
 from croupier.services.rpc.calls import caller
 from croupier.v1 import accounts_pb2 as pb
+from croupier.v1 import receipts_pb2
 from croupier.v1.accounts_pb2_grpc import AccountServiceServicer
 
 
 class AccountService(AccountServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers) -> None:
+    def __init__(self, ledgers: Ledgers, command_refused: Callable[[str], None]) -> None:
+        """Report the reason of every transfer among several that is refused."""
         self._ledgers = ledgers
+        self._command_refused = command_refused
 
     async def Deposit(self, request: pb.DepositRequest, context: Any) -> pb.DepositResponse:
         receipt = await self._move(*wire.deposit_from_wire(request))
@@ -32,6 +37,20 @@ class AccountService(AccountServiceServicer):
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
             account=self._account(request.account, "account", request.currency),
         )
+
+    async def TransferBatch(
+        self, request: pb.TransferBatchRequest, context: Any
+    ) -> pb.TransferBatchResponse:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        batch = Batch.parse(
+            "transfers",
+            request.transfers,
+            lambda message: wire.transfer_in(ledger_id, message),
+            atomic=request.atomic,
+        )
+        answers = await batches.finish(batch.begin(ledger), "transfers")
+        return pb.TransferBatchResponse(results=self._results(answers))
 
     async def GetAccount(
         self, request: pb.GetAccountRequest, context: Any
@@ -65,6 +84,10 @@ class AccountService(AccountServiceServicer):
             position=position,
             currencies=[views.currency_to_wire(one, sums[one]) for one in sorted(sums)],
         )
+
+    def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
+        durability = self._ledgers.engine.durability
+        return views.results_to_wire(answers, durability, self._command_refused)
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:
         return await self._ledgers.get(caller().check_ledger(ledger_id)).submit(request)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.audit.replay import Replay
+from croupier.services.ledger.deciding import TABLES
+from croupier.services.ledger.feed import Feed
+from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.sealing import microseconds
 from croupier.services.rpc import names, views, wire
+from croupier.services.rpc.callers import Role
 from croupier.services.rpc.calls import caller
+from croupier.services.rpc.streams import Streams
+from croupier.services.rpc.watching import Page, Pages, Wanted, message
 from croupier.v1 import audit_pb2 as pb
 from croupier.v1.audit_pb2_grpc import AuditServiceServicer
 
@@ -18,8 +26,15 @@ from croupier.v1.audit_pb2_grpc import AuditServiceServicer
 class AuditService(AuditServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers) -> None:
+    def __init__(self, ledgers: Ledgers, feed: Feed, streams: Streams, heartbeat_s: float) -> None:
+        """Send watchers something at least every `heartbeat_s` seconds."""
         self._ledgers = ledgers
+        self._feed = feed
+        self._streams = streams
+        self._heartbeat_s = heartbeat_s
+        # By the ledger itself: one that is opened anew begins with no pages.
+        self._pages: WeakKeyDictionary[Ledger, Pages] = WeakKeyDictionary()
+        self._reading = asyncio.Lock()
 
     async def ReplayTable(
         self, request: pb.ReplayTableRequest, context: Any
@@ -56,6 +71,80 @@ class AuditService(AuditServiceServicer):
         page = views.bounded(ledger.events(first - 1, size))
         return pb.ListEventsResponse(
             events=page, next_position=first + len(page), head_position=ledger.head().position
+        )
+
+    async def WatchEvents(
+        self, request: pb.WatchEventsRequest, context: Any
+    ) -> AsyncIterator[pb.WatchEventsResponse]:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        wanted = Wanted.of(_watched(request, ledger), list(request.kinds))
+        position = (_not_negative(request.from_position, "from_position") or 1) - 1
+        _check_reached(ledger, position)
+        with self._streams.one():
+            async for response in self._watch(ledger_id, position, wanted):
+                yield response  # type: ignore[misc]  # it is encoded already
+
+    async def _watch(self, ledger_id: str, position: int, wanted: Wanted) -> AsyncIterator[bytes]:
+        """Yield what is after a position and wanted, and for ever what comes."""
+        loop = asyncio.get_running_loop()
+        due = loop.time() + self._heartbeat_s
+        while True:
+            self._streams.check_serving()
+            ledger = self._ledgers.get(ledger_id)
+            head = ledger.head().position
+            encoded = b""
+            if position < head:
+                page = await self._page(ledger, position, head)
+                encoded = page.after(position, wanted)
+                position = page.last
+            if encoded or loop.time() >= due:
+                yield message(encoded, position + 1, head)
+                due = loop.time() + self._heartbeat_s
+            elif position < head:
+                await asyncio.sleep(0)
+            else:
+                await self._feed.wait(ledger_id, due)
+
+    async def _page(self, ledger: Ledger, position: int, head: int) -> Page:
+        """Return a page of the log. Only one is read from the store in each turn of the loop."""
+        pages = self._pages.get(ledger)
+        if pages is None:
+            pages = self._pages[ledger] = Pages(ledger)
+        if pages.is_at_hand(position):
+            return pages.get(position, head)
+        async with self._reading:
+            page = pages.get(position, head)
+            await asyncio.sleep(0)
+            return page
+
+
+def _watched(request: pb.WatchEventsRequest, ledger: Ledger) -> str:
+    """Return the stream of the table that is watched, "" for the whole log, or refuse."""
+    if not request.table:
+        if caller().roles <= {Role.DEALER}:
+            raise Refused(
+                Reason.ROLE_NOT_ALLOWED,
+                f"caller {caller().name} may watch single tables, not the whole log",
+                field="table",
+                caller=caller().name,
+            )
+        return ""
+    named, table_id = names.parse_table(request.table, "table")
+    names.check_same_ledger(named, ledger.id, "table")
+    ledger.check_table(table_id, "table")
+    return TABLES + table_id
+
+
+def _check_reached(ledger: Ledger, position: int) -> None:
+    """Refuse to go on from a position that the log has not reached: it would be another log."""
+    head = ledger.head().position
+    if position > head:
+        raise Refused(
+            Reason.INVALID_POSITION,
+            f"the log ends at {head}; watching begins at {head + 1} or before",
+            field="from_position",
+            head=head,
         )
 
 

@@ -75,7 +75,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
     def _wrap(self, method: str, handler: Any) -> Any:
         if method in OPEN_TO_ALL:
             return handler
-        if handler.request_streaming:
+        if handler.request_streaming and not method.startswith(OWN):
             # Reflection: the library's own service, guarded and otherwise left alone.
             return grpc.stream_stream_rpc_method_handler(
                 self._stream(method, handler.stream_stream),
@@ -83,12 +83,18 @@ class Interceptor(grpc.aio.ServerInterceptor):
                 handler.response_serializer,
             )
         decode = self._decoder(handler.request_deserializer)
+        encode = _encoder(handler.response_serializer)
+        if handler.request_streaming:
+            handle = _each(handler.stream_stream)
+            return grpc.stream_stream_rpc_method_handler(
+                self._stream(method, handle), decode, encode
+            )
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(
-                self._stream(method, handler.unary_stream), decode, handler.response_serializer
+                self._stream(method, handler.unary_stream), decode, encode
             )
         return grpc.unary_unary_rpc_method_handler(
-            self._unary(method, handler.unary_unary), decode, handler.response_serializer
+            self._unary(method, handler.unary_unary), decode, encode
         )
 
     def _decoder(self, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
@@ -193,6 +199,23 @@ class Interceptor(grpc.aio.ServerInterceptor):
     def _finished(self, method: str, code: str, reason: str, started: float) -> None:
         name = method.removeprefix(OWN) if method.startswith(OWN) else method.lstrip("/")
         self._observer.call_finished(name, code, reason, perf_counter() - started)
+
+
+def _encoder(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+    """Return a serialiser that lets through what a servicer has serialised already."""
+    return lambda message: message if isinstance(message, bytes) else encode(message)
+
+
+def _each(handle: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that is given no message which could not be read: it ends the stream."""
+
+    async def readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for request in requests:
+            if isinstance(request, Refused):
+                raise request
+            yield request
+
+    return lambda requests, context: handle(readable(requests), context)
 
 
 def _text(value: str | bytes | None) -> str | None:

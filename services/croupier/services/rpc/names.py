@@ -42,6 +42,17 @@ def parse_account(name: str, field: str) -> tuple[str, str]:
         raise refusal.at(field) from None
 
 
+def check_same_ledger(named: str, ledger: str, field: str) -> None:
+    """Refuse a name in a batch that is for another ledger."""
+    if named != ledger:
+        raise Refused(
+            Reason.INVALID_NAME,
+            f"the batch is for {ledger_name(ledger)}, not for {ledger_name(named)}",
+            field=field,
+            form=f"{ledger_name(ledger)}/...",
+        )
+
+
 def _ledger(ledger: str, field: str) -> str:
     return _checked(ledger, field, "ledger")
 

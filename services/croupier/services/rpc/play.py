@@ -1,22 +1,41 @@
-"""PlayService: every command of every game."""
+"""PlayService: every command of every game, one at a time, in batches or in a stream."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
-from croupier.services.rpc import views, wire
+from croupier.services.ledger.turn import Answer
+from croupier.services.rpc import batches, names, views, wire
+from croupier.services.rpc.batches import Batch, Pending
 from croupier.services.rpc.calls import caller
+from croupier.services.rpc.streams import Streams
 from croupier.v1 import play_pb2 as pb
+from croupier.v1 import receipts_pb2
 from croupier.v1.play_pb2_grpc import PlayServiceServicer
+
+MESSAGES_AHEAD = 16
+"""How many messages of a stream are taken before the first of them is answered."""
 
 
 class PlayService(PlayServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers, draw: wire.Draw) -> None:
+    def __init__(
+        self,
+        ledgers: Ledgers,
+        draw: wire.Draw,
+        streams: Streams,
+        command_refused: Callable[[str], None],
+    ) -> None:
+        """Report the reason of every command among several that is refused."""
         self._ledgers = ledgers
         self._draw = draw
+        self._streams = streams
+        self._command_refused = command_refused
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
         ledger_id, parsed = wire.play_from_wire(request, self._draw)
@@ -24,3 +43,60 @@ class PlayService(PlayServiceServicer):
         return pb.PlayResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability)
         )
+
+    async def PlayBatch(self, request: pb.PlayBatchRequest, context: Any) -> pb.PlayBatchResponse:
+        answers = await batches.finish(self._begin(request), "commands")
+        return pb.PlayBatchResponse(results=self._results(answers))
+
+    async def PlayStream(
+        self, requests: AsyncIterator[pb.PlayStreamRequest], context: Any
+    ) -> AsyncIterator[pb.PlayStreamResponse]:
+        ahead: asyncio.Queue[Pending | Exception | None] = asyncio.Queue(MESSAGES_AHEAD)
+        taking = asyncio.create_task(self._take(requests, ahead))
+        try:
+            with self._streams.one(taking.cancel):
+                while (pending := await ahead.get()) is not None:
+                    if isinstance(pending, Exception):
+                        raise pending
+                    answers = await pending.answers()
+                    yield pb.PlayStreamResponse(results=self._results(answers))
+        finally:
+            taking.cancel()
+            while not ahead.empty():
+                left = ahead.get_nowait()
+                if isinstance(left, Pending):
+                    left.cancel()
+
+    async def _take(
+        self,
+        requests: AsyncIterator[pb.PlayStreamRequest],
+        ahead: asyncio.Queue[Pending | Exception | None],
+    ) -> None:
+        """Begin each message of a stream as it comes; what is wrong with one ends the stream."""
+        end: Exception | None = None
+        try:
+            async for request in requests:
+                await ahead.put(self._begin(request))
+        except asyncio.CancelledError:
+            try:
+                self._streams.check_serving()
+            except Refused as stopping:
+                end = stopping
+        except Exception as error:  # noqa: BLE001  # raised again where the stream is answered
+            end = error
+        await ahead.put(end)
+
+    def _begin(self, request: pb.PlayBatchRequest | pb.PlayStreamRequest) -> Pending:
+        ledger_id = names.parse_ledger(request.parent, "parent")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        batch = Batch.parse(
+            "commands",
+            request.commands,
+            lambda message: wire.play_in(ledger_id, message, self._draw),
+            atomic=request.atomic,
+        )
+        return batch.begin(ledger)
+
+    def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
+        durability = self._ledgers.engine.durability
+        return views.results_to_wire(answers, durability, self._command_refused)

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
 from croupier.domain.errors import Kind, Reason, Refused
+from croupier.v1 import errors_pb2
 
 DOMAIN = "croupier"
 RETRY_DELAY_MS = 200
@@ -27,7 +28,15 @@ CODES: dict[Kind, grpc.StatusCode] = {
     Kind.INTERNAL: grpc.StatusCode.INTERNAL,
 }
 
-_RETRYABLE = frozenset({Reason.QUEUE_FULL, Reason.STORE_UNAVAILABLE, Reason.CLOCK_BEHIND})
+_RETRYABLE = frozenset(
+    {
+        Reason.QUEUE_FULL,
+        Reason.TOO_MANY_STREAMS,
+        Reason.STORE_UNAVAILABLE,
+        Reason.SERVER_STOPPING,
+        Reason.CLOCK_BEHIND,
+    }
+)
 
 INTERNAL = Refused(
     Reason.INTERNAL, "the service failed; ask again with the same request id and report it"
@@ -37,6 +46,27 @@ INTERNAL = Refused(
 def code_of(refusal: Refused) -> grpc.StatusCode:
     """Return the status code of a refusal."""
     return CODES[refusal.reason.kind]
+
+
+def retry_delay(refusal: Refused) -> duration_pb2.Duration | None:
+    """Return how long to wait before the same request may be sent again, None if it may not."""
+    if refusal.reason not in _RETRYABLE:
+        return None
+    delay = duration_pb2.Duration()
+    delay.FromMilliseconds(int(refusal.metadata.get("retry_ms", RETRY_DELAY_MS)))
+    return delay
+
+
+def refusal_to_wire(refusal: Refused) -> errors_pb2.Refusal:
+    """Return the refusal of one command among several as its message."""
+    return errors_pb2.Refusal(
+        reason=errors_pb2.Reason.Value(f"REASON_{refusal.reason.value}"),
+        code=code_of(refusal).value[0],
+        message=refusal.message,
+        field=refusal.field or "",
+        metadata=refusal.metadata,
+        retry_delay=retry_delay(refusal),
+    )
 
 
 def details_of(refusal: Refused) -> tuple[tuple[str, bytes], ...]:
@@ -57,8 +87,7 @@ def details_of(refusal: Refused) -> tuple[tuple[str, bytes], ...]:
             type=refusal.reason.value, subject=refusal.field or "", description=refusal.message
         )
         details.append(error_details_pb2.PreconditionFailure(violations=[precondition]))
-    if refusal.reason in _RETRYABLE:
-        delay = duration_pb2.Duration(nanos=RETRY_DELAY_MS * 1_000_000)
+    if delay := retry_delay(refusal):
         details.append(error_details_pb2.RetryInfo(retry_delay=delay))
     status = status_pb2.Status(code=code_of(refusal).value[0], message=refusal.message)
     for detail in details:

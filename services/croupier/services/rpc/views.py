@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -15,8 +15,9 @@ from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.sealing import timestamp
-from croupier.services.ledger.turn import Receipt
+from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.rpc import names
+from croupier.services.rpc.status import INTERNAL, refusal_to_wire
 from croupier.services.store.mapper import value_to_wire
 from croupier.v1 import accounts_pb2, admin_pb2, receipts_pb2, tables_pb2
 
@@ -25,17 +26,46 @@ PAGE_MAX = 1000
 PAGE_BYTES_MAX = 2_000_000
 """Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
 
+RESULTS_BYTES_MAX = 2_000_000
+"""How long the answer to several commands gets before events are left out of it."""
+
 M = TypeVar("M", bound=Message)
 
 
-def receipt_to_wire(receipt: Receipt, durability: str) -> receipts_pb2.Receipt:
+def receipt_to_wire(
+    receipt: Receipt, durability: str, *, omit_events: bool = False
+) -> receipts_pb2.Receipt:
     """Return a receipt as its message."""
     return receipts_pb2.Receipt(
+        first_position=receipt.first,
         position=receipt.last,
         version=receipt.version,
-        events=receipt.events,
+        events=() if omit_events else receipt.events,
+        events_omitted=omit_events,
         durability=durability,
     )
+
+
+def results_to_wire(
+    answers: Iterable[Answer], durability: str, command_refused: Callable[[str], None]
+) -> list[receipts_pb2.CommandResult]:
+    """Return what became of several commands; where it gets too long, events are left out.
+
+    `command_refused` is told the reason of each that was refused.
+    """
+    results = []
+    room = RESULTS_BYTES_MAX
+    for answer in answers:
+        if isinstance(answer, Exception):
+            refusal = answer if isinstance(answer, Refused) else INTERNAL
+            command_refused(refusal.reason.value)
+            result = receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
+        else:
+            receipt = receipt_to_wire(answer, durability, omit_events=room <= 0)
+            result = receipts_pb2.CommandResult(receipt=receipt)
+        room -= result.ByteSize()
+        results.append(result)
+    return results
 
 
 def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:

@@ -89,6 +89,30 @@ def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requ
     return ledger, _request(message, message, command)
 
 
+def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+    """Return where in the message the command is, and the request of a batch for `ledger`."""
+    named, request = play_from_wire(message, draw)
+    names.check_same_ledger(named, ledger, "table")
+    return "", request
+
+
+def transfer_in(ledger: str, message: accounts_pb2.Transfer) -> tuple[str, requests.Request]:
+    """Return where in the message the command is, and the request of a batch for `ledger`."""
+    kind = message.WhichOneof("transfer")
+    try:
+        match kind:
+            case "deposit":
+                named, request = deposit_from_wire(message.deposit)
+            case "withdraw":
+                named, request = withdraw_from_wire(message.withdraw)
+            case _:
+                raise Refused(Reason.MISSING_FIELD, "a transfer is required", field="")
+        names.check_same_ledger(named, ledger, "account")
+    except Refused as refusal:
+        raise refusal.inside(kind or "transfer") from None
+    return kind, request
+
+
 def deposit_from_wire(message: accounts_pb2.DepositRequest) -> tuple[str, requests.Request]:
     """Return the ledger and the request to deposit."""
     ledger, account = names.parse_account(message.account, "account")

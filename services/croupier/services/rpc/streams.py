@@ -1,0 +1,57 @@
+"""The long-lived streams of one server: how many there may be, and that they end when it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from croupier.domain.errors import Reason, Refused
+
+
+class Streams:
+    """Counts streams, and ends them when the server stops."""
+
+    def __init__(self, most: int, changed: Callable[[int], None]) -> None:
+        """Allow `most` streams at once, and report to `changed` how many there are."""
+        self._most = most
+        self._changed = changed
+        self._ends: dict[object, Callable[[], object] | None] = {}
+        self._stopping = False
+
+    @contextmanager
+    def one(self, end: Callable[[], object] | None = None) -> Iterator[None]:
+        """Hold one stream, whose `end` is called when the server stops.
+
+        Raises:
+            Refused: there are as many as there may be, or the server stops.
+
+        """
+        self.check_serving()
+        if len(self._ends) >= self._most:
+            raise Refused(
+                Reason.TOO_MANY_STREAMS,
+                f"this server has {self._most} streams open, as many as it takes",
+                most=self._most,
+            )
+        stream = object()
+        self._ends[stream] = end
+        self._changed(len(self._ends))
+        try:
+            yield
+        finally:
+            del self._ends[stream]
+            self._changed(len(self._ends))
+
+    def stop(self) -> None:
+        """Let every stream end after what it has under way, and begin no other."""
+        self._stopping = True
+        for end in list(self._ends.values()):
+            if end is not None:
+                end()
+
+    def check_serving(self) -> None:
+        """Refuse to go on where the server stops."""
+        if self._stopping:
+            raise Refused(
+                Reason.SERVER_STOPPING, "this server stops; go on at another, or when it is back"
+            )
