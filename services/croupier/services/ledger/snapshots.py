@@ -100,7 +100,7 @@ class Policy:
     """Of a table that leaves the memory."""
     book_events: int = 20_000
     """Of the ledger, at least."""
-    book_entries: int = 4
+    book_entries: int = 1
     """Of the ledger, for each entry of the book, so that a large one is taken less often."""
     drained_events: int = 5_000
     """Of the ledger, when the process ends."""
