@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import zlib
 
 import pytest
 
@@ -86,6 +87,7 @@ async def test_a_book_goes_along_with_the_next_commit(tmp_path):
         ({"position": 10**6}, "ahead"),
         ({"position": 9}, "undecodable"),
         ({"state": b"{}"}, "undecodable"),
+        ({"state": zlib.compress(b"{}")}, "undecodable"),
         ({"state": b""}, "undecodable"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zlib
 
 import pytest
 from eventsourcing.persistence import OperationalError
@@ -73,9 +74,10 @@ async def test_the_ledger_is_served_while_it_is_checked(tmp_path, monkeypatch):
 
 def edited(folder, change):
     """Return the state of the book with one line of JSON after another given to `change`."""
-    lines = [json.loads(line) for line in saved(folder, "book").state.split(b"\n")]
+    text = zlib.decompress(saved(folder, "book").state)
+    lines = [json.loads(line) for line in text.splitlines()]
     change(lines)
-    return b"\n".join(json.dumps(line).encode() for line in lines)
+    return zlib.compress("\n".join(map(json.dumps, lines)).encode())
 
 
 def _money_moved(lines):

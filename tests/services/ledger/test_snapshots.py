@@ -109,7 +109,7 @@ def flipped(state):
 SPOILED = {
     "a bit flipped": ("UPDATE snapshots SET state = ?", flipped, "changed"),
     "cut short": ("UPDATE snapshots SET state = ?", lambda state: state[:-1], "changed"),
-    "text": ("UPDATE snapshots SET state = ?", lambda state: state.decode(), "changed"),
+    "text": ("UPDATE snapshots SET state = ?", lambda state: state.decode("latin-1"), "changed"),
     "another digest": ("UPDATE snapshots SET digest = ?", lambda state: bytes(32), "changed"),
     "another position": ("UPDATE snapshots SET position = ?", lambda state: 7, "changed"),
     "another stamp": ("UPDATE snapshots SET stamp = ?", lambda state: "book 1 ", "changed"),
