@@ -75,6 +75,7 @@ ROWS: dict[str, list[Panel]] = {
                 "commands": _mean("croupier_commit_batch_commands"),
                 "events": _mean("croupier_commit_batch_events"),
                 "waiting": "sum(croupier_queue_commands)",
+                "not begun": "sum(croupier_backlog_calls)",
                 "streams": "sum(croupier_streams)",
             },
         ),

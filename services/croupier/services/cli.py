@@ -63,6 +63,7 @@ def serve(  # the options' help is the settings' own
     tls_key: Annotated[Path | None, _flag("tls_key")] = None,
     allow_plaintext: Annotated[bool | None, _flag("allow_plaintext")] = None,
     queue: Annotated[int | None, _flag("queue")] = None,
+    backlog: Annotated[int | None, _flag("backlog")] = None,
     batch: Annotated[int | None, _flag("batch")] = None,
     streams: Annotated[int | None, _flag("streams")] = None,
     heartbeat_s: Annotated[float | None, _flag("heartbeat_s")] = None,

@@ -36,6 +36,9 @@ class Settings(BaseSettings):
         False, description="listen beyond loopback without TLS, behind something that adds it"
     )
     queue: int = Field(10_000, ge=1, le=1_000_000, description="requests waiting per ledger")
+    backlog: int = Field(
+        5_000, ge=1, le=50_000, description="calls taken by the transport and not begun"
+    )
     batch: int = Field(256, ge=1, le=100_000, description="requests decided in one turn")
     streams: int = Field(
         2_000, ge=1, le=100_000, description="watchers and streams of commands open at once"

@@ -97,6 +97,9 @@ class Metrics:
             "commit_batch_events", "Events recorded by one commit", _SIZES
         )
         self._queue = gauge("queue_commands", "Commands waiting for a turn, of all ledgers")
+        self._backlog = gauge(
+            "backlog_calls", "Calls that the transport has taken and the service has not begun"
+        )
         self._streams = gauge("streams", "Watchers and streams of commands that are open")
         self._ledgers = gauge("ledgers", "Ledgers open in this process")
         self._tables = gauge("live_tables", "Tables in memory")
@@ -142,6 +145,10 @@ class Metrics:
         """Count a command among several that was refused, while the call was not."""
         if reason in Reason.__members__:
             self._child(self._refusals, reason).inc()
+
+    def calls_waiting(self, count: int) -> None:
+        """Report how many calls wait to be begun."""
+        self._backlog.set(count)
 
     def streams_open(self, count: int) -> None:
         """Report how many long-lived streams are open."""

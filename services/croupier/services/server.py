@@ -28,6 +28,7 @@ from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
+from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.play import PlayService
@@ -97,6 +98,7 @@ class Server:
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
         )
+        self._backlog = Backlog(settings.backlog)
         self._feed = Feed(self.ledgers.changed)
         self._streams = Streams(settings.streams, self.metrics.streams_open)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -145,9 +147,10 @@ class Server:
     async def __aenter__(self) -> Self:
         """Recover every ledger, then listen; where that fails, let go of what was taken."""
         interceptor = Interceptor(
-            self._callers, self.metrics, now_us, self._settings.message_bytes_max
+            self._callers, self.metrics, now_us, self._settings.message_bytes_max, self._backlog
         )
         self._grpc = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        self._backlog.follow_newest()
         try:
             await self._start()
         except BaseException:
@@ -185,6 +188,7 @@ class Server:
         self._later(self.ledgers.keep_books())
         self._later(self.ledgers.recheck())
         self._later(self._feed.run())
+        self._later(self._watch_backlog())
 
     async def __aexit__(self, *exc: object) -> None:
         """Stop taking calls, let those taken finish, and let go of everything."""
@@ -247,6 +251,12 @@ class Server:
         while True:
             self.take_gauges()
             await asyncio.sleep(AUDIT_INTERVAL_S)
+
+    async def _watch_backlog(self) -> None:
+        while True:
+            self._backlog.sample()
+            self.metrics.calls_waiting(self._backlog.waiting)
+            await asyncio.sleep(SAMPLE_S)
 
     def take_gauges(self) -> None:
         """Take the gauges of every ledger that is open in this process."""
