@@ -145,6 +145,30 @@ ROWS: dict[str, list[Panel]] = {
             },
         ),
     ],
+    "Snapshots": [
+        (
+            "Unchecked events",
+            "short",
+            "Events that a start took from a snapshot and are being checked; falls to 0.",
+            {"{{ledger}}": "max by (ledger) (croupier_ledger_unchecked_events)"},
+        ),
+        (
+            "Saved",
+            "short",
+            "Snapshots saved per second.",
+            {"{{kind}}": "sum by (kind) (rate(croupier_saved_snapshots_total[1m]))"},
+        ),
+        (
+            "Not used",
+            "short",
+            "Snapshots that are in doubt, or could not be saved, per second; the log has it all.",
+            {
+                "{{kind}} {{reason}}": (
+                    "sum by (kind, reason) (rate(croupier_dropped_snapshots_total[1m]))"
+                )
+            },
+        ),
+    ],
     "Processes": [
         (
             "Programs",

@@ -148,6 +148,18 @@ class Server:
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
 
+    def snapshots_saved(self, kind: str, count: int) -> None:
+        """Count snapshots that were saved."""
+        self.metrics.snapshots_saved(kind, count)
+
+    def snapshot_dropped(self, kind: str, reason: str) -> None:
+        """Count a snapshot that is not used or was not saved."""
+        self.metrics.snapshot_dropped(kind, reason)
+
+    def events_unchecked(self, ledger: str, count: int) -> None:
+        """Report how many events of a ledger were taken from a snapshot and not read since."""
+        self.metrics.unchecked(ledger, count)
+
     # --- life ----------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
@@ -196,6 +208,8 @@ class Server:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(self._watch_ledgers())
+        self._later(self.ledgers.keep_books())
+        self._later(self.ledgers.recheck())
         self._later(self._feed.run())
         self._later(self._watch_backlog())
 

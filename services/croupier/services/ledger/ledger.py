@@ -10,8 +10,10 @@ from time import monotonic
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
-from croupier.services.ledger.committed import Committed, read, stream_events, totals
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
@@ -20,6 +22,9 @@ from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
 
 _NOTHING = Head()
+
+COMMIT_COMES_S = 1.0
+"""How long a snapshot waits for a commit to go along with, before it gets one of its own."""
 
 
 class Ledger:
@@ -42,6 +47,7 @@ class Ledger:
         self._writer = Writer(ledger_id, store, observer, clock, limits, known=known)
         self._users = 0
         self._used_s = monotonic()
+        self._taking = asyncio.Lock()
 
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""
@@ -71,12 +77,20 @@ class Ledger:
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Keep the ledger open meanwhile; for whatever waits between two looks at it."""
+        try:
+            with self._held():
+                yield
+        finally:
+            self._used_s = monotonic()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keep the ledger open meanwhile, without being a use of it."""
         self._users += 1
         try:
             yield
         finally:
             self._users -= 1
-            self._used_s = monotonic()
 
     def is_idle_for(self, seconds: float) -> bool:
         """Return whether nobody used it for so long, so that it may be closed.
@@ -85,6 +99,42 @@ class Ledger:
         """
         in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
         return not in_use and monotonic() - self._used_s >= seconds
+
+    # --- in the background -----------------------------------------------------------------------
+
+    async def keep_book(self) -> None:
+        """Save a snapshot of the book if it is time for one, with the next commit if one comes."""
+        with self._held():
+            async with self._taking:
+                if await self._writer.snapshots.take_if_due(self._writer.committed.book):
+                    await asyncio.sleep(COMMIT_COMES_S)
+                    self._save_snapshots()
+
+    async def leave_book(self) -> None:
+        """Save a snapshot of the book as the process ends, if it is worth one."""
+        async with self._taking:
+            await self._writer.snapshots.take_if_due(self._writer.committed.book, ending=True)
+            self._save_snapshots()
+
+    def _save_snapshots(self) -> None:
+        if self._writer.snapshots.waits and not self.fenced:
+            self._writer.save_snapshots()
+
+    async def recheck(self, pause: Pause = rest) -> None:
+        """Read again what snapshots let this process skip; a difference fences."""
+        with self._held():
+            await self._recheck(pause)
+
+    async def _recheck(self, pause: Pause) -> None:
+        snapshots = self._writer.snapshots
+        try:
+            while (book := snapshots.unchecked) is not None and not self.fenced:
+                await recheck(self._store, book, snapshots.checked, pause)
+                snapshots.all_checked(book)
+            while (table := snapshots.next_unchecked()) is not None and not self.fenced:
+                await recheck_table(self._store, table, pause)
+        except LogError as error:
+            self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.names import is_id
-from croupier.services.ledger.committed import LogError
+from croupier.services.ledger.book import LogError
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.summary import Summary, glance
@@ -27,6 +27,10 @@ def everything(ledger_id: str) -> bool:
     """Assign every ledger to this process."""
     del ledger_id
     return True
+
+
+BACKGROUND_S = 1.0
+"""How often it is looked whether there is anything to do in the background."""
 
 
 class Ledgers:
@@ -148,10 +152,32 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    async def keep_books(self) -> None:
+        """Save snapshots of books when it is time for them, for ever."""
+        await self._for_ever(Ledger.keep_book)
+
+    async def recheck(self) -> None:
+        """Read again what snapshots let this process skip, one ledger after another, for ever."""
+        await self._for_ever(Ledger.recheck)
+
+    async def _for_ever(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        while True:
+            await self._each(do)
+            await asyncio.sleep(BACKGROUND_S)
+
+    async def _each(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        """Do what nobody waits for; where it fails, the other ledgers are not concerned."""
+        for ledger in self:
+            try:
+                await do(ledger)
+            except Exception:
+                logger.exception("failed in the background", ledger=ledger.id)
+
     async def drain(self) -> None:
-        """Wait until every request that was taken is answered."""
+        """Wait until every request that was taken is answered, and leave snapshots behind."""
         for ledger in self:
             await ledger.drain()
+        await self._each(Ledger.leave_book)
 
     def close(self) -> None:
         """Let go of every store."""

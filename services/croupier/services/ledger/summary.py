@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from croupier.services.ledger.committed import LogError, read
+from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.deciding import LEDGER_STREAM
 from croupier.services.store.store import Head, Store
 
