@@ -11,6 +11,7 @@ from croupier.domain.table import Table
 from croupier.services.ledger.committed import Committed, read, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Head, Store
@@ -27,11 +28,13 @@ class Ledger:
         observer: Observer,
         clock: Callable[[], int],
         limits: Limits,
+        *,
+        rounds: Rounds,
     ) -> None:
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits)
+        self._writer = Writer(ledger_id, store, observer, clock, limits, rounds=rounds)
 
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""

@@ -11,6 +11,7 @@ from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.names import is_id
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.turn import Receipt, check_times
 from croupier.services.ledger.writer import Limits, Observer
 from croupier.services.store.store import Engine, Head
@@ -28,6 +29,7 @@ class Ledgers:
         self._observer = observer
         self._clock = clock
         self._limits = limits
+        self._rounds = Rounds()
         self._open: dict[str, Ledger] = {}
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
@@ -138,7 +140,9 @@ class Ledgers:
                     Reason.STORE_UNAVAILABLE,
                     "the ledger's store cannot be opened; ask again with the same request id",
                 ) from error
-            ledger = Ledger(ledger_id, store, self._observer, self._clock, self._limits)
+            ledger = Ledger(
+                ledger_id, store, self._observer, self._clock, self._limits, rounds=self._rounds
+            )
             self._open[ledger_id] = ledger
             self.away.pop(ledger_id, None)
         return ledger
