@@ -15,11 +15,12 @@ from typing import Protocol
 EACH_S = 0.000_2
 """How long a round waits for each job that is expected: about what it takes to hand one over."""
 
-MOST_S = 0.005
-"""The longest that a round waits for a crowd to come together, seconds."""
+LEAST_S, MOST_S = 0.001, 0.005
+"""Bounds of that wait, seconds; event loops know no shorter times."""
 
-TRIAL = 16
-"""Every so many rounds a crowd is given the chance to be found larger."""
+TRIAL, TRIAL_MOST = 16, 1_024
+"""After so many rounds a crowd is given the chance to be found larger: at first, and at most where
+none was found again and again."""
 
 
 class Turner(Protocol):
@@ -40,7 +41,9 @@ class Rounds:
         self._ready: dict[Turner, None] = {}
         self._came = 0
         self._expected = 1
-        self._rounds = 0
+        self._on_trial = False
+        self._trial_after = TRIAL
+        self._until_trial = TRIAL
         self._crowd: asyncio.Event = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
@@ -63,17 +66,29 @@ class Rounds:
                     answered += turner.turn()
                     # One turn of this ledger, then whatever else the loop has to do.
                     await asyncio.sleep(0)
-                self._rounds += 1
-                self._expected = max(answered, 1)
-                if answered > 1 and self._rounds % TRIAL == 0:
-                    self._expected *= 2
+                self._learn(answered)
         finally:
             self._running = None
 
     async def _gather(self) -> None:
-        """Wait a moment for as many as the last round answered."""
+        """Wait a moment for as many as are expected."""
         if self._came < self._expected:
             self._crowd.clear()
+            wait_s = min(max(EACH_S * self._expected, LEAST_S), MOST_S)
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(min(EACH_S * self._expected, MOST_S)):
+                async with asyncio.timeout(wait_s):
                     await self._crowd.wait()
+
+    def _learn(self, answered: int) -> None:
+        """Expect as many as came, and from time to time twice as many.
+
+        A crowd that was found larger is looked for again at once; where there was none, a lone
+        caller's calls wait in vain ever more rarely.
+        """
+        if self._on_trial:
+            found = answered >= self._expected
+            self._trial_after = TRIAL if found else min(2 * self._trial_after, TRIAL_MOST)
+            self._until_trial = 1 if found else self._trial_after
+        self._until_trial -= 1
+        self._on_trial = self._until_trial <= 0
+        self._expected = max(answered, 1) * (2 if self._on_trial else 1)
