@@ -45,6 +45,10 @@ class ServerProcess:
         return int(found[1])
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
