@@ -75,6 +75,7 @@ ROWS: dict[str, list[Panel]] = {
                 "commands": _mean("croupier_commit_batch_commands"),
                 "events": _mean("croupier_commit_batch_events"),
                 "waiting": "sum(croupier_queue_commands)",
+                "streams": "sum(croupier_streams)",
             },
         ),
     ],

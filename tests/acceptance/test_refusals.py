@@ -55,7 +55,8 @@ async def test_a_full_queue_asks_callers_to_come_back(serve: Serve, tmp_path: Pa
     for one in done:
         refusal = refusal_of(one.exception())
         assert_refused(refusal, Reason.QUEUE_FULL)
-        assert refusal.retry_ms == 200
+        # How long the last turns took decides; so short a queue is soon gone.
+        assert refusal.retry_ms == int(refusal.metadata["retry_ms"]) == 20
         assert refusal.metadata["waiting"] == "2"
     taken = [await one for one in answers if one not in done]
     assert max(one.account.balance for one in taken) == 100_002

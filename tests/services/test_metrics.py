@@ -49,7 +49,7 @@ def event(kind, *postings, **fields):
 def test_names_have_the_services_prefix_and_a_unit(registry, metrics):
     for name, family in families(registry).items():
         assert re.fullmatch(r"croupier_[a-z_]+", name)
-        ends = COUNTED if family.type == "counter" else (*UNITS, "fenced", "info")
+        ends = COUNTED if family.type == "counter" else (*UNITS, "streams", "fenced", "info")
         assert name.endswith(ends), name
 
 

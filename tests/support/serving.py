@@ -145,6 +145,26 @@ class Client:
         )(request, **how)
         return [one async for one in call] if method.streams else await call
 
+    def listen(self, request: Message, **how: Any) -> Any:
+        """Return the call of a method that streams, whose responses are read one by one."""
+        method = METHODS[request.DESCRIPTOR.full_name]
+        how = {"metadata": self.metadata, "timeout": CALL_TIMEOUT_S, **how}
+        return self.channel.unary_stream(
+            method.path,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.response.FromString,
+        )(request, **how)
+
+    def talk(self, **how: Any) -> Any:
+        """Return a stream of commands: messages are written and answers read one by one."""
+        method = METHODS["croupier.v1.PlayStreamRequest"]
+        how = {"metadata": self.metadata, "timeout": CALL_TIMEOUT_S, **how}
+        return self.channel.stream_stream(
+            method.path,
+            request_serializer=method.request.SerializeToString,
+            response_deserializer=method.response.FromString,
+        )(**how)
+
     async def raw(self, path: str, body: bytes, **how: Any) -> bytes:
         """Send bytes to a path and return the bytes of the answer."""
         how = {"metadata": self.metadata, "timeout": CALL_TIMEOUT_S, **how}

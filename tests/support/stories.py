@@ -146,3 +146,32 @@ async def play_round(
         roll(table, "carl", 1, 2, 3, ledger=ledger),
     ]
     return [event for request in requests for event in (await client.ask(request)).receipt.events]
+
+
+def play_batch(
+    *commands: play_pb2.PlayRequest, ledger: str = "casino", atomic: bool = False
+) -> play_pb2.PlayBatchRequest:
+    """Return the request to play several commands."""
+    return play_pb2.PlayBatchRequest(parent=f"ledgers/{ledger}", commands=commands, atomic=atomic)
+
+
+def stream_message(
+    *commands: play_pb2.PlayRequest, ledger: str = "casino", atomic: bool = False
+) -> play_pb2.PlayStreamRequest:
+    """Return a message of a stream of commands."""
+    return play_pb2.PlayStreamRequest(parent=f"ledgers/{ledger}", commands=commands, atomic=atomic)
+
+
+def transfer_batch(
+    *transfers: Message, ledger: str = "casino", atomic: bool = False
+) -> accounts_pb2.TransferBatchRequest:
+    """Return the request to deposit and withdraw several times."""
+    made = [
+        accounts_pb2.Transfer(deposit=one)
+        if isinstance(one, accounts_pb2.DepositRequest)
+        else accounts_pb2.Transfer(withdraw=one)
+        for one in transfers
+    ]
+    return accounts_pb2.TransferBatchRequest(
+        parent=f"ledgers/{ledger}", transfers=made, atomic=atomic
+    )

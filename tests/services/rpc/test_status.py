@@ -8,7 +8,13 @@ from google.rpc import error_details_pb2, status_pb2
 from croupier.domain.errors import Kind, Reason, Refused
 from croupier.services.rpc.status import CODES, code_of, details_of
 
-RETRYABLE = {Reason.QUEUE_FULL, Reason.STORE_UNAVAILABLE, Reason.CLOCK_BEHIND}
+RETRYABLE = {
+    Reason.QUEUE_FULL,
+    Reason.TOO_MANY_STREAMS,
+    Reason.STORE_UNAVAILABLE,
+    Reason.SERVER_STOPPING,
+    Reason.CLOCK_BEHIND,
+}
 
 
 def details(refusal: Refused) -> tuple[status_pb2.Status, set[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Answer, Receipt
@@ -87,10 +86,8 @@ class AccountService(AccountServiceServicer):
         )
 
     def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        for answer in answers:
-            if isinstance(answer, Refused):
-                self._command_refused(answer.reason.value)
-        return views.results_to_wire(answers, self._ledgers.engine.durability)
+        durability = self._ledgers.engine.durability
+        return views.results_to_wire(answers, durability, self._command_refused)
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:
         return await self._ledgers.get(caller().check_ledger(ledger_id)).submit(request)

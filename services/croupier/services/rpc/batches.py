@@ -20,7 +20,8 @@ SLICE = 64
 room for others in between."""
 
 T = TypeVar("T")
-Parse = Callable[[T], Request]
+Parse = Callable[[T], tuple[str, Request]]
+"""Returns where inside the message the command stands, and the request; or refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Batch:
     """The commands of one message of a caller, in order; what could not be parsed is a refusal."""
 
     items: tuple[Request | Refused, ...]
+    paths: tuple[str, ...]
+    """Where inside its message each command stands, "" where it is the message."""
     atomic: bool
 
     @classmethod
@@ -46,7 +49,8 @@ class Batch:
                 most=BATCH_MAX,
                 count=len(messages),
             )
-        return cls(tuple(_parsed(message, parse) for message in messages), atomic)
+        parsed = [_parsed(message, parse) for message in messages]
+        return cls(tuple(item for _, item in parsed), tuple(path for path, _ in parsed), atomic)
 
     def __len__(self) -> int:
         """Return how many commands there are."""
@@ -92,7 +96,11 @@ class Pending:
         for wait in self.waits:
             decided += wait if isinstance(wait, list) else await wait
         each = iter(decided)
-        return [item if isinstance(item, Refused) else next(each) for item in self.batch.items]
+        answers = [item if isinstance(item, Refused) else next(each) for item in self.batch.items]
+        return [
+            answer.inside(path) if path and isinstance(answer, Refused) and answer.field else answer
+            for path, answer in zip(self.batch.paths, answers, strict=True)
+        ]
 
     def cancel(self) -> None:
         """Give up: what was not decided yet will not be."""
@@ -143,8 +151,8 @@ def _not_now(answers: Sequence[Answer]) -> Exception | None:
 _LATER = frozenset({Kind.EXHAUSTED, Kind.UNAVAILABLE})
 
 
-def _parsed(message: T, parse: Parse[T]) -> Request | Refused:
+def _parsed(message: T, parse: Parse[T]) -> tuple[str, Request | Refused]:
     try:
         return parse(message)
     except Refused as refusal:
-        return refusal
+        return "", refusal

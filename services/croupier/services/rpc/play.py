@@ -98,7 +98,5 @@ class PlayService(PlayServiceServicer):
         return batch.begin(ledger)
 
     def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        for answer in answers:
-            if isinstance(answer, Refused):
-                self._command_refused(answer.reason.value)
-        return views.results_to_wire(answers, self._ledgers.engine.durability)
+        durability = self._ledgers.engine.durability
+        return views.results_to_wire(answers, durability, self._command_refused)

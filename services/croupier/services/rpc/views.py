@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -26,6 +26,9 @@ PAGE_MAX = 1000
 PAGE_BYTES_MAX = 2_000_000
 """Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
 
+RESULTS_BYTES_MAX = 2_000_000
+"""How long the answer to several commands gets before events are left out of it."""
+
 M = TypeVar("M", bound=Message)
 
 
@@ -43,13 +46,19 @@ def receipt_to_wire(
     )
 
 
-def results_to_wire(answers: Iterable[Answer], durability: str) -> list[receipts_pb2.CommandResult]:
-    """Return what became of several commands; where it gets too long, events are left out."""
+def results_to_wire(
+    answers: Iterable[Answer], durability: str, command_refused: Callable[[str], None]
+) -> list[receipts_pb2.CommandResult]:
+    """Return what became of several commands; where it gets too long, events are left out.
+
+    `command_refused` is told the reason of each that was refused.
+    """
     results = []
-    room = PAGE_BYTES_MAX
+    room = RESULTS_BYTES_MAX
     for answer in answers:
         if isinstance(answer, Exception):
             refusal = answer if isinstance(answer, Refused) else INTERNAL
+            command_refused(refusal.reason.value)
             result = receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
         else:
             receipt = receipt_to_wire(answer, durability, omit_events=room <= 0)

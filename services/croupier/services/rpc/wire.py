@@ -89,15 +89,15 @@ def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requ
     return ledger, _request(message, message, command)
 
 
-def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> requests.Request:
-    """Return the request to play, which is part of a batch for `ledger`."""
+def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+    """Return where in the message the command is, and the request of a batch for `ledger`."""
     named, request = play_from_wire(message, draw)
     names.check_same_ledger(named, ledger, "table")
-    return request
+    return "", request
 
 
-def transfer_in(ledger: str, message: accounts_pb2.Transfer) -> requests.Request:
-    """Return the request to deposit or to withdraw, which is part of a batch for `ledger`."""
+def transfer_in(ledger: str, message: accounts_pb2.Transfer) -> tuple[str, requests.Request]:
+    """Return where in the message the command is, and the request of a batch for `ledger`."""
     kind = message.WhichOneof("transfer")
     try:
         match kind:
@@ -110,7 +110,7 @@ def transfer_in(ledger: str, message: accounts_pb2.Transfer) -> requests.Request
         names.check_same_ledger(named, ledger, "account")
     except Refused as refusal:
         raise refusal.inside(kind or "transfer") from None
-    return request
+    return kind, request
 
 
 def deposit_from_wire(message: accounts_pb2.DepositRequest) -> tuple[str, requests.Request]:
