@@ -9,7 +9,7 @@ from time import perf_counter
 import psutil
 
 from croupier.services.ledger.requests import Deposit
-from tests.bench.house import House, Player, probes
+from tests.bench.house import House, Player, opening, probes
 from tests.bench.rows import Run, in_words, median_ratio, rounded
 from tests.bench.sizes import Sizes
 from tests.bench.traffic import Service, service
@@ -42,9 +42,11 @@ class Growing:
 
     async def begin(self) -> None:
         """Open the tables."""
+        asked = []
         for number, table in enumerate(self._tables):
-            seats = tuple(self._players[SEATS * number : SEATS * (number + 1)])
-            await self.house.open(table, seats)
+            asked += opening(table, tuple(self._players[SEATS * number : SEATS * (number + 1)]))
+        for first in range(0, len(asked), BATCH):
+            await self.house.do(asked[first : first + BATCH])
 
     async def to(self, position: int) -> None:
         """Grow to a position, or a little beyond it."""

@@ -30,7 +30,7 @@ BANK = 900
 STAKE = 400
 DEALER = Source(kind="dealer", id="kim")
 MEANINGLESS = (1, 2, 4)
-PURSE = 10**12
+PURSE = 10**9
 """What a player brings, so that he never has to stop."""
 
 
@@ -81,12 +81,7 @@ class House:
 
     async def open(self, table_id: str, seats: tuple[str, ...]) -> None:
         """Open a table whose players have money."""
-        await self.do(
-            [
-                *(Deposit(f"player:{seat}", "EUR", PURSE) for seat in seats),
-                OpenTable(table_id, "ceelo_bank", {}, seats, "EUR", seats[0]),
-            ]
-        )
+        await self.do(opening(table_id, seats))
 
     async def open_probe(self, table_id: str = "probe") -> None:
         """Open a table at which `probes` can throw for ever."""
@@ -100,6 +95,12 @@ class House:
     def _request(self, command: LedgerCommand) -> Request:
         digest = sha256(repr(command).encode()).digest()
         return Request(command, "desk", f"house-{next(self._numbers)}", digest)
+
+
+def opening(table_id: str, seats: tuple[str, ...]) -> list[LedgerCommand]:
+    """Return what opens a table whose players have money."""
+    deposits = (Deposit(f"player:{seat}", "EUR", PURSE) for seat in seats)
+    return [*deposits, OpenTable(table_id, "ceelo_bank", {}, seats, "EUR", seats[0])]
 
 
 def probes(count: int, table_id: str = "probe") -> list[LedgerCommand]:

@@ -82,22 +82,23 @@ async def measure(run: Run) -> None:
         await served.furnish()
         await served.unary(sizes.turn_s / 2)  # the first calls pay for connecting
         capacity = median([(await served.unary(sizes.turn_s)).rate for _ in range(3)])
-        steps = [
-            (share, await open_loop(served.play, capacity * share / 100, sizes.load_s))
-            for share in LOAD_SHARES
-        ]
-    for share, step in steps:
-        run.add(
-            name_of(share),
-            step.achieved,
-            "commands/s",
-            f"from the intended time of sending: {in_words(step.latencies)}"
-            + (f"; {step.refused} refused" if step.refused else ""),
-            yardstick=f"{step.offered:,.0f} commands/s offered; capacity with {IN_FLIGHT} in "
-            f"flight {capacity:,.0f}",
-            ratio=step.achieved / step.offered,
-        )
-    run.points["load"] = [
+        for share in LOAD_SHARES:
+            step = await open_loop(served.play, capacity * share / 100, sizes.load_s)
+            _add(run, share, step, capacity)
+
+
+def _add(run: Run, share: int, step: Offered, capacity: float) -> None:
+    run.add(
+        name_of(share),
+        step.achieved,
+        "commands/s",
+        f"from the intended time of sending: {in_words(step.latencies)}"
+        + (f"; {step.refused} refused" if step.refused else ""),
+        yardstick=f"{step.offered:,.0f} commands/s offered; capacity with {IN_FLIGHT} in "
+        f"flight {capacity:,.0f}",
+        ratio=step.achieved / step.offered,
+    )
+    run.points.setdefault("load", []).append(
         {
             "share": share,
             "offered": rounded(step.offered),
@@ -105,5 +106,4 @@ async def measure(run: Run) -> None:
             "refused": step.refused,
             **percentiles(step.latencies),
         }
-        for share, step in steps
-    ]
+    )

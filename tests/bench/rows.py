@@ -106,20 +106,42 @@ def shown(row: Row) -> str:
         text += f"\n    against {row.yardstick}"
         text += f": {row.ratio:g}x" if row.ratio is not None else ""
     if row.goal:
-        text += f"\n    goal {row.goal}: {'met' if row.met else 'MISSED'}"
+        text += f"\n    goal {row.goal}: {_verdict(row)}"
     return text
 
 
 def summary(rows: Sequence[Row]) -> str:
     """Return one line for each row that has a goal."""
     width = max((len(row.name) for row in rows), default=0)
-    lines = []
+    return "\n".join(
+        f"{row.name:<{width}}  {_measured(row):>18}  {row.goal:>8}  {_verdict(row)}"
+        for row in rows
+        if row.goal
+    )
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the rows as a table for a document."""
+    lines = [
+        "| what | figure | yardstick in the same run | ratio | goal |",
+        "|---|---|---|---|---|",
+    ]
     for row in rows:
-        if row.goal:
-            measured = row.value if row.ratio is None else row.ratio
-            verdict = "met" if row.met else "MISSED"
-            lines.append(f"{row.name:<{width}}  {measured:>9,.4g}  {row.goal:>10}  {verdict}")
-    return "\n".join(lines)
+        figure = f"{row.value:,.10g} {row.unit}" + (f"; {row.detail}" if row.detail else "")
+        ratio = "" if row.ratio is None else f"{row.ratio:.2g}"
+        goal = f"{row.goal}, {'met' if row.met else '**missed**'}" if row.goal else ""
+        goal = goal.replace(">=", "≥").replace("<=", "≤")
+        lines.append(f"| {row.name} | {figure} | {row.yardstick or ''} | {ratio} | {goal} |")
+    return "\n".join(lines) + "\n"
+
+
+def _verdict(row: Row) -> str:
+    return "met" if row.met else "MISSED"
+
+
+def _measured(row: Row) -> str:
+    """Return what a goal is about."""
+    return f"{row.value:,.10g} {row.unit}" if row.ratio is None else f"{row.ratio:.4g}x"
 
 
 _KINDS: dict[str, tuple[type, ...]] = {

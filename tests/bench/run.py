@@ -25,6 +25,7 @@ from tests.bench import (  # noqa: E402
     machine,
     old_table,
     rows,
+    steps,
     unary,
     watching,
     writer,
@@ -36,6 +37,7 @@ PARTS = {
     "batches": batches,
     "load": load,
     "writer": writer,
+    "steps": steps,
     "table": old_table,
     "ledger": big_ledger,
     "watching": watching,
@@ -63,6 +65,7 @@ def main() -> int:
     print(f"\n{rows.summary(run.rows)}\n\n{perf_counter() - started:.0f} s")
     file = ROOT / "build" / f"{name}.json"
     rows.write(file, run.rows)
+    file.with_suffix(".md").write_text(rows.markdown(run.rows))
     points = {"machine": known, **run.points}
     file.with_name(f"{name}-points.json").write_text(json.dumps(points, indent=2) + "\n")
     wrong = rows.check(file, [name for part in chosen for name in PARTS[part].ROWS])
