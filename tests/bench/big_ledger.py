@@ -24,8 +24,6 @@ ROWS = (BUILT, IN_PROCESS, COMMANDS, START, MEMORY)
 
 BATCH = 1_000
 PROBE_BATCH = 100
-PROBE_BATCHES = 15
-PROBE_SINGLES = 200
 SEATS = 3
 SEED = 1
 
@@ -33,15 +31,16 @@ SEED = 1
 class Growing:
     """A ledger that grows by real work: every table plays on, and every player pays in."""
 
-    def __init__(self, folder: Path, sizes: Sizes) -> None:
-        self.house = House(folder)
+    def __init__(self, house: House, sizes: Sizes) -> None:
+        self.house = house
         self._player = Player(SEED)
         self._tables = [f"b{number}" for number in range(sizes.tables)]
         self._players = [f"{table}.{seat}" for table in self._tables for seat in range(SEATS)]
         self._deposited = 0
+        self._open = False
 
-    async def begin(self) -> None:
-        """Open the tables."""
+    async def _open_tables(self) -> None:
+        self._open = True
         asked = []
         for number, table in enumerate(self._tables):
             asked += opening(table, tuple(self._players[SEATS * number : SEATS * (number + 1)]))
@@ -49,10 +48,12 @@ class Growing:
             await self.house.do(asked[first : first + BATCH])
 
     async def to(self, position: int) -> None:
-        """Grow to a position, or a little beyond it."""
+        """Grow to a position, or a little beyond it; tables open when there is room for all."""
+        if not self._open and position > self.house.position + (SEATS + 1) * len(self._tables):
+            await self._open_tables()
         while (left := position - self.house.position) > 0:
             await self.house.do(self._deposits(min(BATCH, left)))
-            playing = self._tables[: position - self.house.position]
+            playing = self._tables[: position - self.house.position] if self._open else []
             for first in range(0, len(playing), BATCH):
                 ledger = self.house.ledger
                 tables = [ledger.table(one) for one in playing[first : first + BATCH]]
@@ -67,87 +68,79 @@ class Growing:
 async def measure(run: Run) -> None:
     """Write the ledger, then serve it beside an empty one."""
     empty, big = run.folder / "empty", run.folder / "big"
-    await _grow(run, empty, big)
-    start_s = perf_counter()
+    (await _new(empty)).close()
+    await _grow(run, big)
+    started = perf_counter()
     async with service(empty) as small:
-        start_empty_s = perf_counter() - start_s
+        start_empty_s = perf_counter() - started
         await small.furnish(create=False)
-        start_s = perf_counter()
+        started = perf_counter()
         async with service(big) as large:
-            start_big_s = perf_counter() - start_s
+            start_big_s = perf_counter() - started
             await _serve(run, small, large, (start_empty_s, start_big_s))
 
 
-async def _grow(run: Run, empty: Path, big: Path) -> None:
-    """Write both ledgers; on the way, take the cost of a command at several sizes."""
-    house = House(empty)
+async def _new(folder: Path) -> House:
+    """Return a ledger with nothing but the table of the probes."""
+    house = House(folder)
     await house.create()
     await house.open_probe()
-    points = [await _probe(house)]
-    house.close()
+    return house
 
-    growing = Growing(big, run.sizes)
-    house = growing.house
-    await house.create()
-    await house.open_probe()
-    house.written_s, probed_s, probed = 0.0, 0.0, 0
-    started = perf_counter()
-    for number, position in enumerate(run.sizes.probe_at[1:]):
-        if number == 1:
-            await growing.begin()
-        if number:
-            await growing.to(position)
-        else:
-            await house.do(growing._deposits(position))
-        before, written, began = house.position, house.written_s, perf_counter()
-        points.append(await _probe(house))
-        probed += house.position - before
-        probed_s += perf_counter() - began
-        house.written_s = written
-    await growing.to(run.sizes.events)
-    seconds = perf_counter() - started - probed_s
+
+async def _grow(run: Run, folder: Path) -> None:
+    """Write the large ledger; on the way, take the cost of a command at several sizes."""
+    growing = Growing(await _new(folder), run.sizes)
+    house, points = growing.house, []
+    written, written_s, seconds = 0, 0.0, 0.0
+    for position in run.sizes.probe_at:
+        before, before_s, started = house.position, house.written_s, perf_counter()
+        await growing.to(position)
+        written += house.position - before
+        written_s += house.written_s - before_s
+        seconds += perf_counter() - started
+        beside = await _new(run.folder / f"beside-{position}")
+        points.append(await _probe(run.sizes, house, beside))
+        beside.close()
     size = house.position
     house.close()
     run.points["size"] = points
-    _built(run, points, size, (size - probed, house.written_s, seconds))
-
-
-def _built(run, points, size, built) -> None:
-    events, written_s, seconds = built
-    megabytes = sum(file.stat().st_size for file in (run.folder / "big").iterdir()) / 1e6
     run.add(
         BUILT,
-        events / written_s,
+        written / written_s,
         "events/s",
         f"{size:,} events, {run.sizes.tables:,} tables; {seconds:.3g} s with the making of "
-        f"commands; {megabytes:,.0f} MB on disk",
+        f"commands; {_disk_mb(folder):,.0f} MB on disk",
     )
-    first, last = points[0], points[-1]
+    last = points[-1]
     run.add(
         IN_PROCESS,
         last["batch_us"],
         "us/command",
-        f"at {last['events']:,} events; alone {last['single_us']:g} us",
-        yardstick=f"an empty ledger, {first['batch_us']:g} us, alone {first['single_us']:g} us",
-        ratio=last["batch_us"] / first["batch_us"],
+        f"at {last['events']:,} events; alone {last['single_us']:g} us, "
+        f"{last['single_ratio']:g}x an empty ledger",
+        yardstick=f"an empty ledger, {last['batch_beside_us']:g} us",
+        ratio=last["batch_ratio"],
     )
 
 
-async def _probe(house: House) -> dict[str, float]:
-    """Return what a command costs at this size, in batches and alone, microseconds."""
-    events = house.position
-    await house.do(probes(PROBE_BATCH))  # the first pays for what was not in memory
-    batches, singles = [], []
-    for times, size, count in ((batches, PROBE_BATCH, PROBE_BATCHES), (singles, 1, PROBE_SINGLES)):
-        for _ in range(count):
-            before = perf_counter()
-            await house.do(probes(size))
-            times.append((perf_counter() - before) / size)
-    return {
-        "events": events,
-        "batch_us": rounded(1e6 * median(batches)),
-        "single_us": rounded(1e6 * median(singles)),
-    }
+async def _probe(sizes: Sizes, house: House, beside: House) -> dict[str, float]:
+    """Return what a command costs, in batches and alone, in turns with an empty ledger."""
+    point = {"events": house.position}
+    kinds = (("batch", PROBE_BATCH, sizes.probe_batches), ("single", 1, sizes.probe_singles))
+    for kind, size, count in kinds:
+        pairs = [(await _each_s(house, size), await _each_s(beside, size)) for _ in range(count)]
+        point[f"{kind}_us"] = rounded(1e6 * median(one for one, _ in pairs))
+        point[f"{kind}_beside_us"] = rounded(1e6 * median(other for _, other in pairs))
+        point[f"{kind}_ratio"] = rounded(median_ratio(pairs))
+    return point
+
+
+async def _each_s(house: House, size: int) -> float:
+    """Return what one command of a batch takes, seconds."""
+    before = perf_counter()
+    await house.do(probes(size))
+    return (perf_counter() - before) / size
 
 
 async def _serve(run: Run, small: Service, large: Service, start_s: tuple[float, float]) -> None:
@@ -189,6 +182,10 @@ async def _serve(run: Run, small: Service, large: Service, start_s: tuple[float,
         yardstick=f"an empty ledger, {idle:,.0f} MB",
         ratio=live / idle,
     )
+
+
+def _disk_mb(folder: Path) -> float:
+    return sum(file.stat().st_size for file in folder.iterdir()) / 1e6
 
 
 def _rss_mb(served: Service) -> float:

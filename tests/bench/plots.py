@@ -59,11 +59,21 @@ def size(points, machine, file):
     figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
     figure.suptitle(f"the writer without gRPC; {machine}", fontsize=9)
     events = [one["events"] for one in points]
-    axes.plot(events, [one["single_us"] for one in points], label="a command alone, on disk")
-    axes.plot(events, [one["batch_us"] for one in points], label="a command in a batch of 100")
+    for kind, label in (("single", "alone, on disk"), ("batch", "in a batch of 100")):
+        (line,) = axes.plot(events, [one[f"{kind}_us"] for one in points], label=label)
+        axes.plot(
+            events,
+            [one[f"{kind}_beside_us"] for one in points],
+            color=line.get_color(),
+            linestyle=":",
+            marker="",
+            label=f"{label}, an empty ledger in the same moments",
+        )
     axes.set_xscale("symlog", linthresh=1_000)
     axes.set(xlabel="events in the ledger", ylabel="µs a command", xlim=(0, None), ylim=(0, None))
+    axes.set_xticks([one for one in (0, 1_000, 10_000, 100_000, 1_000_000) if one <= events[-1]])
     axes.xaxis.set_major_formatter(THOUSANDS)
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(THOUSANDS)
     axes.legend()
     _save(figure, file)

@@ -28,7 +28,9 @@ class Sizes:
     events: int
     """The large ledger."""
     probe_at: tuple[int, ...]
-    """Sizes of the ledger at which the cost of a command is taken."""
+    """Sizes of the ledger at which the cost of a command is taken; probes make it grow, too."""
+    probe_batches: int
+    probe_singles: int
     tables: int
     """Live tables of the large ledger."""
     table_events: int
@@ -43,6 +45,8 @@ FULL = Sizes(
     load_s=5.0,
     events=1_000_000,
     probe_at=(0, 1_000, 10_000, 100_000, 300_000, 1_000_000),
+    probe_batches=15,
+    probe_singles=200,
     tables=1_000,
     table_events=10_000,
     watchers=500,
@@ -55,6 +59,8 @@ SMOKE = Sizes(
     load_s=0.3,
     events=3_000,
     probe_at=(0, 1_000, 3_000),
+    probe_batches=2,
+    probe_singles=10,
     tables=20,
     table_events=200,
     watchers=5,
