@@ -185,5 +185,4 @@ def _endless(value: object) -> bool:
 def write(file: Path, rows: Sequence[Row]) -> None:
     """Write rows as a list of objects."""
     assert [one.name for one in fields(Row)] == list(_KINDS)
-    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")

@@ -79,7 +79,10 @@ async def main(address: str, count: int, position: int) -> None:
         )
         for number in range(count)
     ]
-    await watchers.ready.wait()
+    ready = asyncio.create_task(watchers.ready.wait())
+    done, _ = await asyncio.wait((ready, *tasks), return_when=asyncio.FIRST_COMPLETED)
+    if ready not in done:
+        done.pop().result()  # a watcher was refused; says why
     print("ready", flush=True)
     loop = asyncio.get_running_loop()
     while await loop.run_in_executor(None, sys.stdin.readline):
