@@ -25,11 +25,13 @@ def snippets(page):
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-async def test_the_snippets_of_the_integrators_guide_run(tmp_path):
+@pytest.mark.parametrize("page", ["docs/integration.md", "docs/streams.md"])
+async def test_the_snippets_of_the_guides_run(tmp_path, page):
     async with serving(tmp_path) as served:
         names = {"ADDRESS": served.address}
-        for snippet in snippets("docs/integration.md"):
-            code = compile(snippet, "integration.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        assert snippets(page)
+        for snippet in snippets(page):
+            code = compile(snippet, page, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
             if (waiting := eval(code, names)) is not None:  # noqa: S307  # our own documentation
                 await waiting
 

@@ -4,7 +4,10 @@
         await client.accounts.deposit(account_name("casino", "player:anna"), "EUR", 10_000)
         await client.tables.open("casino", "t1", Opening("ceelo_bank", ("anna", "bert"), "EUR"))
         table = table_name("casino", "t1")
-        receipt = await client.play.post_bank(Turn(table, 1, "anna"), 5_000)
+        anna, bert = Turn(table, 1, "anna"), Turn(table, 1, "bert")
+        receipt = await client.play.post_bank(anna, 5_000)
+        async with client.play.stream("casino") as stream:
+            faded, thrown = await stream.send(bert.fade(5_000), anna.draw())
 
 Every method that changes something takes the fields of `Once` besides. Without a `request_id` it
 mints one; whoever wants to be sure across a crash of his own mints it himself and keeps it. What
@@ -15,17 +18,24 @@ from __future__ import annotations
 
 from croupier.services.client.calls import CallRefused, Patience
 from croupier.services.client.client import Client
-from croupier.services.client.services import Once, Opening, Turn
+from croupier.services.client.commands import Once, OnceAt, Turn, deposit, withdraw
+from croupier.services.client.services import Opening
+from croupier.services.client.stream import PlayStream, Result
 from croupier.services.rpc.names import account_name, ledger_name, table_name
 
 __all__ = [
     "CallRefused",
     "Client",
     "Once",
+    "OnceAt",
     "Opening",
     "Patience",
+    "PlayStream",
+    "Result",
     "Turn",
     "account_name",
+    "deposit",
     "ledger_name",
     "table_name",
+    "withdraw",
 ]

@@ -200,6 +200,18 @@ def mint(request: Message) -> str:
     return request_id
 
 
+class Attempts:
+    """How often a stream is opened again, from the first failure on."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._pauses = patience.pauses()
+        self._until = _now() + patience.deadline_s
+
+    async def pause(self, refused: CallRefused) -> None:
+        """Wait before the next attempt, or raise where none may follow."""
+        await _pause(refused, next(self._pauses), self._until)
+
+
 async def _pause(refused: CallRefused, pause_s: float, until: float) -> None:
     """Wait before the next attempt, or raise where none may follow."""
     pause_s = max(pause_s, refused.retry_delay_s)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from croupier.services.client.calls import Calls
+from croupier.services.client.calls import Calls, mint
+from croupier.services.client.commands import Once, OnceAt, Turn, deposit, withdraw
+from croupier.services.client.stream import PlayStream, Result, results_of
+from croupier.services.client.watch import watch
 from croupier.services.rpc.names import ledger_name
 from croupier.services.store.mapper import value_to_wire
 from croupier.v1 import (
@@ -19,7 +22,6 @@ from croupier.v1 import (
     events_pb2,
     play_pb2,
     tables_pb2,
-    values_pb2,
 )
 from croupier.v1.receipts_pb2 import Receipt
 
@@ -31,27 +33,6 @@ if TYPE_CHECKING:  # these are names of the stubs' types only
     from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
 
 PAGE = 1000
-
-
-class Once(TypedDict, total=False):
-    """What a request that changes something may carry besides."""
-
-    request_id: str
-    """The same id with the same request gets the original receipt."""
-    actor: str
-    """The dealer, player or person who acted."""
-    occurred_time: Timestamp
-    """When it happened."""
-    not_after: Timestamp
-    """Refused if it would be decided later than this."""
-    correlation_id: str
-
-
-class OnceAt(Once, total=False):
-    """The same for a request about a stream that exists."""
-
-    expected_version: int
-    """Refused unless the stream has this version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +47,6 @@ class Opening:
     currency: str
     banker: str = ""
     options: Mapping[str, int | str | bool] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Whose command it is: the table's name, the round it is meant for, the seated player."""
-
-    table: str
-    round: int
-    player: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,45 +103,63 @@ class Play:
 
     async def post_bank(self, turn: Turn, amount: int, **once: Unpack[OnceAt]) -> Receipt:
         """Post a bank: `amount` new money on top of what the bank carried over."""
-        return await self._play(turn, once, post_bank=play_pb2.PostBank(amount=amount))
+        return await self.one(turn.post_bank(amount, **once))
 
     async def fade(self, turn: Turn, stake: int, **once: Unpack[OnceAt]) -> Receipt:
         """Cover `stake` of the bank."""
-        return await self._play(turn, once, fade=play_pb2.Fade(stake=stake))
+        return await self.one(turn.fade(stake, **once))
 
     async def decline(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Cover nothing of the bank."""
-        return await self._play(turn, once, decline=play_pb2.Decline())
+        return await self.one(turn.decline(**once))
 
     async def roll(
         self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
     ) -> Receipt:
         """Record a throw made elsewhere; its source is "device" or "dealer", and which one."""
-        kind, source_id = source
-        thrown = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
-        return await self._play(turn, once, roll=play_pb2.Roll(dice=thrown))
+        return await self.one(turn.roll(dice, source, **once))
 
     async def draw(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Throw dice that the service draws."""
-        return await self._play(turn, once, roll=play_pb2.Roll(draw=play_pb2.Draw()))
+        return await self.one(turn.draw(**once))
 
     async def keep_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Bank again, where the banker is offered the choice."""
-        return await self._play(turn, once, keep_bank=play_pb2.KeepBank())
+        return await self.one(turn.keep_bank(**once))
 
     async def pass_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Hand the bank to the left neighbour, where the banker is offered the choice."""
-        return await self._play(turn, once, pass_bank=play_pb2.PassBank())
+        return await self.one(turn.pass_bank(**once))
 
     async def resign_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Give up the bank before posting."""
-        return await self._play(turn, once, resign_bank=play_pb2.ResignBank())
+        return await self.one(turn.resign_bank(**once))
 
-    async def _play(self, turn: Turn, once: OnceAt, **command: Any) -> Receipt:
-        request = play_pb2.PlayRequest(
-            table=turn.table, round=turn.round, player=turn.player, **once, **command
+    async def one(self, command: play_pb2.PlayRequest) -> Receipt:
+        """Play a command as `Turn` makes it."""
+        return (await self._calls.ask(self._stub.Play, command)).receipt
+
+    async def batch(
+        self, ledger: str, commands: Sequence[play_pb2.PlayRequest], *, atomic: bool = False
+    ) -> list[Result]:
+        """Play commands in order at tables of a ledger given by id; with `atomic` all or none.
+
+        Returns for each its receipt, or as a value why it was refused.
+
+        Raises:
+            CallRefused: nothing was done: with `atomic` because of a command, which `field` names.
+
+        """
+        for command in commands:
+            mint(command)
+        request = play_pb2.PlayBatchRequest(
+            parent=ledger_name(ledger), commands=commands, atomic=atomic
         )
-        return (await self._calls.ask(self._stub.Play, request)).receipt
+        return results_of((await self._calls.ask(self._stub.PlayBatch, request)).results)
+
+    def stream(self, ledger: str) -> PlayStream:
+        """Return a stream of commands to a ledger given by id, to be used as a context."""
+        return PlayStream(self._calls, self._stub.PlayStream, ledger_name(ledger))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,19 +173,44 @@ class Accounts:
         self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
     ) -> accounts_pb2.DepositResponse:
         """Bring money from outside into a player's or the house's account."""
-        request = accounts_pb2.DepositRequest(
-            account=account, currency=currency, amount=amount, **once
-        )
+        request = deposit(account, currency, amount, **once)
         return await self._calls.ask(self._stub.Deposit, request)
 
     async def withdraw(
         self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
     ) -> accounts_pb2.WithdrawResponse:
         """Take money out of a player's or the house's account."""
-        request = accounts_pb2.WithdrawRequest(
-            account=account, currency=currency, amount=amount, **once
-        )
+        request = withdraw(account, currency, amount, **once)
         return await self._calls.ask(self._stub.Withdraw, request)
+
+    async def transfer(
+        self,
+        ledger: str,
+        transfers: Sequence[accounts_pb2.DepositRequest | accounts_pb2.WithdrawRequest],
+        *,
+        atomic: bool = False,
+    ) -> list[Result]:
+        """Deposit and withdraw in order in a ledger given by id; with `atomic` all or none.
+
+        Returns for each its receipt, or as a value why it was refused.
+
+        Raises:
+            CallRefused: nothing was done: with `atomic` because of a transfer, which `field` names.
+
+        """
+        for one in transfers:
+            mint(one)
+        request = accounts_pb2.TransferBatchRequest(
+            parent=ledger_name(ledger),
+            transfers=[
+                accounts_pb2.Transfer(deposit=one)
+                if isinstance(one, accounts_pb2.DepositRequest)
+                else accounts_pb2.Transfer(withdraw=one)
+                for one in transfers
+            ],
+            atomic=atomic,
+        )
+        return results_of((await self._calls.ask(self._stub.TransferBatch, request)).results)
 
     async def get(self, account: str, currency: str) -> accounts_pb2.Account:
         """Return a balance."""
@@ -245,6 +260,19 @@ class Audit:
             if page.next_position > page.head_position:
                 return
             request.from_position = page.next_position
+
+    def watch(
+        self, ledger: str, from_position: int = 1, *, table: str = "", kinds: Sequence[str] = ()
+    ) -> AsyncIterator[events_pb2.Event]:
+        """Yield the log of a ledger given by id from a position on, and for ever what comes.
+
+        Only what happens at a table, given by name, and events of some kinds ("rolled", "paid_out")
+        where these are given. To go on another time, begin after the last event's position.
+        """
+        request = audit_pb2.WatchEventsRequest(
+            parent=ledger_name(ledger), from_position=from_position, table=table, kinds=kinds
+        )
+        return watch(self._calls, self._stub.WatchEvents, request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,96 @@
+"""Commands of games as messages, to be played alone, in a batch or in a stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from croupier.v1 import accounts_pb2, play_pb2, values_pb2
+from croupier.v1.play_pb2 import PlayRequest
+
+
+class Once(TypedDict, total=False):
+    """What a request that changes something may carry besides."""
+
+    request_id: str
+    """The same id with the same request gets the original receipt."""
+    actor: str
+    """The dealer, player or person who acted."""
+    occurred_time: Timestamp
+    """When it happened."""
+    not_after: Timestamp
+    """Refused if it would be decided later than this."""
+    correlation_id: str
+
+
+class OnceAt(Once, total=False):
+    """The same for a request about a stream that exists."""
+
+    expected_version: int
+    """Refused unless the stream has this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Whose command it is: the table's name, the round it is meant for, the seated player."""
+
+    table: str
+    round: int
+    player: str
+
+    def post_bank(self, amount: int, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Post a bank: `amount` new money, minor units, on top of what the bank carried over."""
+        return self._command(once, post_bank=play_pb2.PostBank(amount=amount))
+
+    def fade(self, stake: int, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Cover `stake` minor units of the bank."""
+        return self._command(once, fade=play_pb2.Fade(stake=stake))
+
+    def decline(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Cover nothing of the bank."""
+        return self._command(once, decline=play_pb2.Decline())
+
+    def roll(
+        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+    ) -> PlayRequest:
+        """Record a throw made elsewhere; its source is "device" or "dealer", and which one."""
+        kind, source_id = source
+        thrown = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
+        return self._command(once, roll=play_pb2.Roll(dice=thrown))
+
+    def draw(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Throw dice that the service draws."""
+        return self._command(once, roll=play_pb2.Roll(draw=play_pb2.Draw()))
+
+    def keep_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Bank again, where the banker is offered the choice."""
+        return self._command(once, keep_bank=play_pb2.KeepBank())
+
+    def pass_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Hand the bank to the left neighbour, where the banker is offered the choice."""
+        return self._command(once, pass_bank=play_pb2.PassBank())
+
+    def resign_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Give up the bank before posting."""
+        return self._command(once, resign_bank=play_pb2.ResignBank())
+
+    def _command(self, once: OnceAt, **command: Any) -> PlayRequest:
+        return PlayRequest(
+            table=self.table, round=self.round, player=self.player, **once, **command
+        )
+
+
+def deposit(
+    account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+) -> accounts_pb2.DepositRequest:
+    """Bring `amount` minor units from outside into a player's or the house's account, by name."""
+    return accounts_pb2.DepositRequest(account=account, currency=currency, amount=amount, **once)
+
+
+def withdraw(
+    account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+) -> accounts_pb2.WithdrawRequest:
+    """Take `amount` minor units out of a player's or the house's account, by name."""
+    return accounts_pb2.WithdrawRequest(account=account, currency=currency, amount=amount, **once)

@@ -1,0 +1,154 @@
+"""The simulation agrees with queueing theory, with itself and with what was measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import mean, stdev
+
+import pytest
+
+from tests.simulation import costs
+from tests.simulation.costs import BATCH_100, FORMS, ROUNDS, STREAM_16, THROWS, UNARY, Form
+from tests.simulation.simulation import Plan, Simulation, simulate
+
+SERVICE_US = 100
+BARE = replace(
+    ROUNDS,
+    call_us=0,
+    message_us=0,
+    command_us=SERVICE_US,
+    turn_us=0,
+    sync_us=0,
+    syncs_per_s=1e12,
+    wire_us=0,
+    gather_us=0,
+    batch=1,
+)
+"""One server, one command after the other, the same time for each: M/D/1."""
+
+
+def drained(plan):
+    """Return a simulation whose arrivals have ended and whose calls are all answered."""
+    simulation = Simulation(plan)
+    simulation.run()
+    simulation.clock.run(10 * simulation.clock.now)
+    return simulation
+
+
+@pytest.mark.parametrize("load", [0.3, 0.6, 0.8])
+def test_one_at_a_time_waits_as_pollaczek_and_khinchine_say(load):
+    plan = Plan(rate=load * 1e6 / SERVICE_US, seconds=3, costs=BARE)
+    waits = [us - SERVICE_US for us in drained(plan).counts.latencies_us]
+    said = load * SERVICE_US / (2 * (1 - load))
+    # Neighbours wait for each other, so the error is taken from means of long stretches.
+    size = len(waits) // 20
+    stretches = [mean(waits[at : at + size]) for at in range(0, 20 * size, size)]
+    error = stdev(stretches) / 20**0.5
+    assert error < 0.1 * said
+    assert mean(waits) == pytest.approx(said, abs=3 * error)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_little_s_law_holds_exactly(form):
+    counts = drained(Plan(rate=2000, form=form, ledgers=3, seconds=2)).counts
+    assert counts.inside == 0
+    assert counts.area_us == pytest.approx(sum(counts.latencies_us), rel=1e-9)
+
+
+FAR = replace(ROUNDS, queue=1_000, batch=100, sync_us=50_000, sync_blocks=False)
+"""A commit takes long and the loop goes on taking calls: here a queue can be full."""
+
+
+@pytest.mark.parametrize("load", [{"rate": 5_000}, {"crowd": 50}], ids=str)
+def test_what_arrived_was_answered_or_refused_or_waits(load):
+    simulation = Simulation(Plan(**load, form=BATCH_100, seconds=2, costs=FAR))
+    result = simulation.run()
+    counts = simulation.counts
+    assert counts.arrived == counts.answered + counts.refused + result.waiting
+    assert counts.answered > 0
+    assert counts.refused > 0
+    assert result.waiting > 0
+
+
+def test_a_refused_call_is_sent_again_until_it_is_answered():
+    plan = Plan(rate=5_000, form=BATCH_100, seconds=1, costs=FAR)
+    sent = drained(replace(plan, costs=replace(FAR, queue=10**9))).counts.arrived
+    counts = drained(plan).counts
+    assert counts.inside == 0
+    assert counts.refused > 0
+    assert counts.answered == sent == counts.arrived - counts.refused
+
+
+def test_on_a_loop_that_stands_still_calls_wait_before_the_queue():
+    standing = replace(FAR, sync_blocks=True)
+    result = simulate(Plan(rate=5_000, form=BATCH_100, seconds=2, costs=standing))
+    assert result.refused == 0
+    assert result.waiting > standing.queue
+
+
+def test_more_load_never_makes_a_smaller_batch():
+    rates = [
+        share * 1e6 / (THROWS.call_us + THROWS.command_us) for share in (0.1, 0.4, 0.6, 0.8, 2)
+    ]
+    batches = [simulate(Plan(rate=rate, seconds=1.5, costs=THROWS)).batch for rate in rates]
+    assert batches == sorted(batches)
+    assert batches[-1] > 2 * batches[0]
+
+
+def test_who_comes_all_at_once_shares_a_commit():
+    one_by_one = simulate(Plan(rate=500, seconds=3))
+    at_once = simulate(Plan(rate=500, burst=20, seconds=3))
+    assert at_once.batch > 3 * one_by_one.batch
+
+
+@pytest.mark.parametrize("form", [UNARY, STREAM_16, BATCH_100])
+def test_saturated_it_carries_what_a_command_costs(form):
+    result = simulate(Plan(crowd=64, form=form, seconds=5))
+    per_turn_us = ROUNDS.turn_us + ROUNDS.sync_us
+    per_command_us = (
+        ROUNDS.command_us + form.cost_us(ROUNDS) / form.commands + per_turn_us / result.batch
+    )
+    assert result.busy == pytest.approx(1, abs=0.01)
+    assert result.throughput == pytest.approx(1e6 / per_command_us, rel=0.02)
+
+
+def test_large_batches_cost_only_the_commands():
+    result = simulate(Plan(crowd=64, form=Form("PlayBatch(1000)", 1000), seconds=99))
+    assert result.throughput == pytest.approx(1e6 / ROUNDS.command_us, rel=0.02)
+
+
+def test_a_disk_does_no_more_writes_than_it_can():
+    plan = Plan(crowd=64, processes=8, cores=8, ledgers=8, seconds=1, costs=costs.SLOW_DISK)
+    assert simulate(plan).syncs == pytest.approx(500, rel=0.02)
+
+
+def test_processes_beyond_the_cores_carry_no_more():
+    plan = Plan(crowd=256, ledgers=8, form=STREAM_16, cores=4, seconds=1)
+    four, eight = (simulate(plan, processes=count).throughput for count in (4, 8))
+    one = simulate(plan, processes=1).throughput
+    assert four == pytest.approx(4 * one, rel=0.1)
+    assert eight == pytest.approx(four, rel=0.05)
+
+
+def test_a_loop_that_does_not_stand_still_carries_more():
+    far = replace(ROUNDS, sync_us=2_000)
+    standing = simulate(Plan(crowd=64, ledgers=4, seconds=1, costs=far))
+    going_on = simulate(Plan(crowd=64, ledgers=4, seconds=1, costs=replace(far, sync_blocks=False)))
+    assert going_on.throughput > 2 * standing.throughput
+
+
+def test_the_same_seed_gives_the_same_figures_and_another_gives_others():
+    plan = Plan(rate=1_000, seconds=1)
+    assert simulate(plan) == simulate(plan)
+    assert simulate(plan) != simulate(plan, seed=8)
+
+
+@pytest.mark.parametrize("ledgers, allowed", [(1, 0.15), (2, 0.15), (4, 0.30)], ids=str)
+def test_it_carries_what_was_measured_with_single_calls(ledgers, allowed):
+    simulated = simulate(Plan(crowd=64, ledgers=ledgers, seconds=2, costs=THROWS))
+    assert simulated.throughput == pytest.approx(costs.MEASURED_UNARY[ledgers][0], rel=allowed)
+
+
+def test_a_lone_call_takes_as_long_as_was_measured():
+    simulated = simulate(Plan(crowd=1, seconds=0.5, costs=THROWS))
+    assert simulated.latency_ms(0.5) == pytest.approx(costs.MEASURED_LONE_MS, rel=0.15)
