@@ -120,13 +120,11 @@ def summary(rows: Sequence[Row]) -> str:
     )
 
 
-def markdown(rows: Sequence[Row]) -> str:
-    """Return the rows as a table for a document."""
-    lines = [
-        "| what | figure | yardstick in the same run | ratio | goal |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
+def markdown(title: str, rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Return some of the rows as a table for a document."""
+    lines = [f"### {title}", "", "| what | figure | yardstick in the same run | ratio | goal |"]
+    lines.append("|---|---|---|---|---|")
+    for row in (row for row in rows if row.name in names):
         figure = f"{row.value:,.10g} {row.unit}" + (f"; {row.detail}" if row.detail else "")
         ratio = "" if row.ratio is None else f"{row.ratio:.2g}"
         goal = f"{row.goal}, {'met' if row.met else '**missed**'}" if row.goal else ""

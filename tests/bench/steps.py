@@ -1,7 +1,7 @@
 """The budget of the hot path: what each step of a command costs in this process, without gRPC.
 
-The same functions that a call passes through on its way, one after the other, in turns of the size
-that a crowd of unary calls makes. What a call costs beyond their sum is the transport's: the gRPC
+The same functions that a call passes through on its way, one after the other, in turns of one
+command, of a few and of a crowd. What a call costs beyond their sum is the transport's: the gRPC
 library, the event loop and the interceptor.
 """
 
@@ -36,6 +36,9 @@ SEAL = "step: the record encoded, hashed, added to the tree"
 COMMIT = "step: the commit, on disk"
 FOLD = "step: committed state moved forward"
 ANSWER = "step: the receipt encoded"
+
+TURNS = (1, 8, IN_FLIGHT)
+"""Commands in a turn; the last is what the rows' values are about."""
 
 ROWS = (PARSE, LOOK_UP, DECIDE, SEAL, COMMIT, FOLD, ANSWER)
 
@@ -113,7 +116,7 @@ def _receipt(sealed) -> Receipt:
 
 
 async def measure(run: Run) -> None:
-    """Take turns of a crowd, and as many of one command alone."""
+    """Take turns of every size, all throws at tables of the same ledger."""
     folder = run.folder / "steps"
     house = House(folder)
     await house.create()
@@ -121,17 +124,13 @@ async def measure(run: Run) -> None:
         await house.open_probe(f"t{table}")
     house.close()
     CURRENT.set(Call(LOCAL, None))
-    many = _taken(folder, IN_FLIGHT, run.sizes.lone_calls)
-    single = _taken(folder, 1, run.sizes.lone_calls)
-    total = sum(many.values())
+    budgets = {size: _taken(folder, size, run.sizes.lone_calls) for size in TURNS}
     for step in ROWS:
-        run.add(
-            step,
-            many[step],
-            "us/command",
-            f"{many[step] / total:.0%} of {total:.0f} us, in turns of {IN_FLIGHT}; "
-            f"alone {single[step]:.1f} us of {sum(single.values()):.0f}",
+        shares = (
+            f"{budget[step]:.1f} of {sum(budget.values()):.0f} us in turns of {size}"
+            for size, budget in budgets.items()
         )
+        run.add(step, budgets[TURNS[-1]][step], "us/command", "; ".join(shares))
 
 
 def _taken(folder, size: int, turns: int) -> dict[str, float]:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from urllib.request import urlopen
 
 import grpc
 
@@ -47,6 +48,21 @@ class Measured:
 
     rate: float
     latencies: list[float]
+
+
+_COMMITS = "croupier_commit_batch_commands"
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """How many commits there were, and how many commands in them."""
+
+    commits: float
+    commands: float
+
+    def each_since(self, before: Commits) -> float:
+        """Return how many commands one commit had since an earlier count."""
+        return (self.commands - before.commands) / (self.commits - before.commits)
 
 
 Call = Callable[[int], Awaitable[object]]
@@ -103,6 +119,14 @@ class Service:
         """Throw once, all workers at the same table."""
         del worker
         await self.api.plays.Play(throw(0))
+
+    def commits(self) -> Commits:
+        """Return what the server says of its commits so far."""
+        url = f"http://127.0.0.1:{self.process.metrics_port}/metrics"
+        with urlopen(url) as answer:
+            lines = answer.read().decode().splitlines()
+        found = dict(line.rsplit(" ", 1) for line in lines if line.startswith(_COMMITS))
+        return Commits(float(found[f"{_COMMITS}_count"]), float(found[f"{_COMMITS}_sum"]))
 
     async def unary(self, seconds: float) -> Measured:
         """Return what unary calls come to over all tables."""

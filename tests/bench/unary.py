@@ -23,6 +23,7 @@ async def measure(run: Run) -> None:
         await served.furnish()
         await served.unary(seconds / 2)  # the first calls pay for connecting
         await closed_loop(echo_call, seconds / 2, workers=IN_FLIGHT)
+        before = served.commits()
         turns = [
             (
                 await served.unary(seconds),
@@ -31,6 +32,7 @@ async def measure(run: Run) -> None:
             )
             for _ in range(run.sizes.turns)
         ]
+        each = served.commits().each_since(before)
         inserts = DurableInserts(run.folder)
         calls = run.sizes.lone_calls
         alone = [
@@ -38,16 +40,17 @@ async def measure(run: Run) -> None:
             for _ in range(run.sizes.turns)
         ]
         inserts.close()
-    _rates(run, turns)
+    _rates(run, turns, each)
     _lone(run, alone)
 
 
-def _rates(run, turns) -> None:
+def _rates(run, turns, each) -> None:
     run.add(
         MANY,
         median(play.rate for play, _, _ in turns),
         "commands/s",
-        in_words([one for play, _, _ in turns for one in play.latencies]),
+        in_words([one for play, _, _ in turns for one in play.latencies])
+        + f"; {each:.1f} commands a commit",
         yardstick=f"a bare gRPC echo, {median(echoed.rate for *_, echoed in turns):,.0f} calls/s",
         ratio=median_ratio((play.rate, echoed.rate) for play, _, echoed in turns),
         at_least=0.5,

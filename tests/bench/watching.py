@@ -43,7 +43,7 @@ class Crowd:
 async def measure(run: Run) -> None:
     """Let writing with watchers take turns with writing without; then offer a steady rate."""
     sizes, seconds = run.sizes, run.sizes.turn_s
-    alone, watched, busy_lags, messages = [], [], [], 0
+    alone, watched, busy_lags, messages, each = [], [], [], 0, []
     async with service(run.folder / "watching") as served:
         await served.furnish()
         await served.unary(seconds / 2)  # the first calls pay for connecting
@@ -53,7 +53,9 @@ async def measure(run: Run) -> None:
                 crowd = Crowd(process)
                 await crowd.ready()
                 await crowd.heard()
+                before = served.commits()
                 watched.append(await served.unary(seconds))
+                each.append(served.commits().each_since(before))
                 heard = await crowd.heard()
                 busy_lags += heard["lags"]
                 messages += heard["messages"]
@@ -68,8 +70,8 @@ async def measure(run: Run) -> None:
         median(one.rate for one in watched),
         "events/s",
         f"{sizes.watchers} watchers, unary Play, {IN_FLIGHT} in flight; "
-        f"{messages / (sizes.turns * seconds):,.0f} messages/s delivered, lag "
-        + in_words(busy_lags),
+        f"{messages / (sizes.turns * seconds):,.0f} messages/s delivered, "
+        f"{median(each):.1f} commands a commit; lag {in_words(busy_lags)}",
         yardstick=f"nobody watches, {median(one.rate for one in alone):,.0f} events/s",
         ratio=median_ratio((on.rate, off.rate) for on, off in zip(watched, alone, strict=True)),
     )
@@ -77,8 +79,9 @@ async def measure(run: Run) -> None:
         LAG,
         percentiles(lags)["p50"],
         "ms",
-        f"{sizes.watchers} watchers, {steady.achieved:.0f} events/s; from recording to arrival: "
-        + in_words(lags),
+        f"{sizes.watchers} watchers; from recording to arrival: {in_words(lags)}; "
+        f"{steady.offered:.0f} unary calls/s offered, {steady.achieved:.0f} answered, "
+        f"from the intended sending: {in_words(steady.latencies)}",
     )
 
 
