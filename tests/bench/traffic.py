@@ -83,16 +83,6 @@ async def closed_loop(call: Call, seconds: float, *, workers: int, each: int = 1
     return Measured(each * len(latencies) / (perf_counter() - started), latencies)
 
 
-async def lone(call: Call, calls: int) -> list[float]:
-    """Return how long calls take one after the other, with nothing else under way, seconds."""
-    latencies = []
-    for _ in range(calls):
-        before = perf_counter()
-        await call(0)
-        latencies.append(perf_counter() - before)
-    return latencies
-
-
 class Service:
     """A server process and a connection to it."""
 

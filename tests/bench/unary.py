@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from statistics import median
+from time import perf_counter
 
 from tests.bench.rows import Run, in_words, median_ratio
 from tests.bench.sizes import IN_FLIGHT
-from tests.bench.traffic import closed_loop, lone, service
+from tests.bench.traffic import closed_loop, service
 from tests.bench.yardsticks import DurableInserts, echo
 
 MANY = f"unary Play, {IN_FLIGHT} in flight over {IN_FLIGHT} tables"
@@ -34,14 +35,34 @@ async def measure(run: Run) -> None:
         ]
         each = served.commits().each_since(before)
         inserts = DurableInserts(run.folder)
-        calls = run.sizes.lone_calls
         alone = [
-            (await lone(served.play, calls), await lone(echo_call, calls), inserts.times(calls))
+            await _alone(run.sizes.lone_calls, served.play, echo_call, inserts)
             for _ in range(run.sizes.turns)
         ]
         inserts.close()
     _rates(run, turns, each)
     _lone(run, alone)
+
+
+async def _alone(count, play, echo_call, inserts) -> tuple[list[float], ...]:
+    """Return the times of a call, an echo and an insert, one of each after the other, seconds.
+
+    Nothing else is under way, and a disk that is slow for a while is so for all of them.
+    """
+    times: tuple[list[float], ...] = ([], [], [])
+    for _ in range(count):
+        started = perf_counter()
+        await play(0)
+        played = perf_counter()
+        await echo_call(0)
+        echoed = perf_counter()
+        inserts.one()
+        inserted = perf_counter()
+        for one, took in zip(
+            times, (played - started, echoed - played, inserted - echoed), strict=True
+        ):
+            one.append(took)
+    return times
 
 
 def _rates(run, turns, each) -> None:
