@@ -56,7 +56,7 @@ def load(points, machine, file):
 
 def size(points, machine, file):
     """Draw what a command costs against the events that its ledger has."""
-    figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     figure.suptitle(f"the writer without gRPC; {machine}", fontsize=9)
     events = [one["events"] for one in points]
     for kind, label in (("single", "alone, on disk"), ("batch", "in a batch of 100")):
@@ -67,7 +67,7 @@ def size(points, machine, file):
             color=line.get_color(),
             linestyle=":",
             marker="",
-            label=f"{label}, an empty ledger in the same moments",
+            label=f"{label}, an empty ledger beside it",
         )
     axes.set_xscale("symlog", linthresh=1_000)
     axes.set(xlabel="events in the ledger", ylabel="µs a command", xlim=(0, None), ylim=(0, None))
@@ -75,7 +75,7 @@ def size(points, machine, file):
     axes.xaxis.set_major_formatter(THOUSANDS)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.yaxis.set_major_formatter(THOUSANDS)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
     _save(figure, file)
 
 
