@@ -75,6 +75,7 @@ ROWS: dict[str, list[Panel]] = {
                 "commands": _mean("croupier_commit_batch_commands"),
                 "events": _mean("croupier_commit_batch_events"),
                 "waiting": "sum(croupier_queue_commands)",
+                "not begun": "sum(croupier_backlog_calls)",
                 "streams": "sum(croupier_streams)",
             },
         ),
@@ -141,6 +142,30 @@ ROWS: dict[str, list[Panel]] = {
             {
                 "fenced {{ledger}}": "max by (ledger) (croupier_ledger_fenced)",
                 "{{reason}}": "sum by (reason) (rate(croupier_authentication_failures_total[1m]))",
+            },
+        ),
+    ],
+    "Snapshots": [
+        (
+            "Unchecked events",
+            "short",
+            "Events that a start took from a snapshot and are being checked; falls to 0.",
+            {"{{ledger}}": "max by (ledger) (croupier_ledger_unchecked_events)"},
+        ),
+        (
+            "Saved",
+            "short",
+            "Snapshots saved per second.",
+            {"{{kind}}": "sum by (kind) (rate(croupier_saved_snapshots_total[1m]))"},
+        ),
+        (
+            "Not used",
+            "short",
+            "Snapshots that are in doubt, or could not be saved, per second; the log has it all.",
+            {
+                "{{kind}} {{reason}}": (
+                    "sum by (kind, reason) (rate(croupier_dropped_snapshots_total[1m]))"
+                )
             },
         ),
     ],

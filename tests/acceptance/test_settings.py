@@ -101,6 +101,66 @@ def test_on_loopback_nothing_more_is_needed(address: str):
     assert config.load({"listen": address}, None).tokens is None
 
 
+TOKENS = {"tokens": "tokens.json", "allow_plaintext": True}
+
+
+@pytest.mark.parametrize(
+    "flags, said",
+    [
+        ({"workers": 0}, "workers"),
+        ({"workers": 65}, "workers"),
+        ({"workers": 3, "listen": "127.0.0.1:65534"}, "listen: 3 workers need ports beyond"),
+        ({"workers": 3, "metrics_listen": "127.0.0.1:65534"}, "metrics_listen: 3 workers need"),
+        ({"workers": 3, "advertise": "casino:65534"}, "advertise: 3 workers need"),
+        (
+            {"workers": 3, "listen": "127.0.0.1:7000", "metrics_listen": "127.0.0.1:7002"},
+            "too close",
+        ),
+        (
+            {"workers": 3, "listen": "127.0.0.1:7002", "metrics_listen": "127.0.0.1:7000"},
+            "too close",
+        ),
+        ({"workers": 2, "listen": "0.0.0.0:7000", **TOKENS}, "needs advertise"),
+        ({"peers": "127.0.0.1:7000", "listen": "[::]:7000", **TOKENS}, "needs advertise"),
+        ({"advertise": "casino"}, "HOST:PORT"),
+        ({"advertise": "casino:0"}, "advertise: casino:0 is no address that others can call"),
+        ({"advertise": "0.0.0.0:7000"}, "no address that others can call"),
+        ({"peers": "casino:7000,[::]:7000"}, "no address that others can call"),
+        ({"peers": "casino:7000,nowhere"}, "'nowhere' is not HOST:PORT"),
+        ({"peers": "casino:7000, CASINO:07000"}, "casino:7000 is there twice"),
+        ({"peers": "casino:7000"}, "127.0.0.1:50051, where .* is not one of the peers casino:7000"),
+        ({"peers": "casino:7000", "advertise": "casino:7001"}, "casino:7001, where .* is not one"),
+        ({"peers": "casino:7000", "advertise": "casino:7000", "workers": 2}, "casino:7001, where"),
+        ({"peers": "127.0.0.1:7000", "listen": "127.0.0.1:0"}, "peers need a port in listen"),
+    ],
+)
+def test_processes_that_could_not_find_each_other_are_refused(flags: dict, said: str):
+    with pytest.raises(config.ConfigError, match=said):
+        config.load(flags, None)
+
+
+def test_peers_are_given_by_flag_environment_or_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    file = tmp_path / "croupier.toml"
+    file.write_text('advertise = "A:1"\npeers = ["A:1", "[::1]:2"]\n')
+    assert config.load({}, file).peers == ("a:1", "[::1]:2")
+    monkeypatch.setenv("CROUPIER_PEERS", "a:1, b:2")
+    assert config.load({}, file).peers == ("a:1", "b:2")
+    assert config.load({"peers": "c:3,a:1"}, file).peers == ("c:3", "a:1")
+    assert config.load({"peers": ""}, file).peers == ()
+
+
+def test_a_process_is_reached_where_it_listens_unless_it_says_otherwise():
+    assert config.load({"listen": "localhost:07000"}, None).address() == "localhost:7000"
+    settings = config.load({"listen": "[::1]:7000", "workers": 3}, None)
+    assert [settings.address(one) for one in range(3)] == ["[::1]:7000", "[::1]:7001", "[::1]:7002"]
+    settings = config.load(
+        {"advertise": "casino:9", "workers": 2, "peers": "casino:9,casino:10"}, None
+    )
+    assert [settings.address(0), settings.address(1)] == ["casino:9", "casino:10"]
+
+
 def test_the_command_line_refuses_to_listen_beyond_loopback_unguarded(tmp_path: Path):
     data = tmp_path / "data"
     tokens = tmp_path / "tokens.json"
@@ -138,7 +198,10 @@ def test_a_port_that_is_taken_is_said_clearly(tmp_path: Path):
         grpc_port = croupier("serve", f"--listen=127.0.0.1:{port}", "--metrics-listen=", data)
         metrics = f"--metrics-listen=127.0.0.1:{port}"
         metrics_port = croupier("serve", "--listen=127.0.0.1:0", metrics, data)
-    for ran in (grpc_port, metrics_port):
+        workers = croupier(
+            "serve", f"--listen=127.0.0.1:{port}", "--workers=2", "--metrics-listen=", data
+        )
+    for ran in (grpc_port, metrics_port, workers):
         assert ran.returncode == 1
         assert str(port) in ran.stderr
         assert "Traceback" not in ran.stderr

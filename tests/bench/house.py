@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 from collections.abc import Sequence
@@ -35,16 +36,16 @@ PURSE = 10**9
 
 
 class Nobody:
-    """Watches the writer and does nothing about it."""
-
-    def turn_committed(self, ledger, events, commands, seconds) -> None:
-        pass
-
-    def queue_changed(self, ledger, waiting) -> None:
-        pass
+    """Watches the writer and does nothing about it, unless something is wrong."""
 
     def ledger_fenced(self, ledger, why) -> None:
         raise AssertionError(why)
+
+    def __getattr__(self, name):
+        return self._nothing
+
+    def _nothing(self, *told, **more) -> None:
+        pass
 
 
 class House:
@@ -54,6 +55,8 @@ class House:
         limits = Limits(batch=max(WRITER_BATCHES), live_tables=live_tables)
         self._ledgers = Ledgers(SQLiteEngine(folder), Nobody(), now_us, limits)
         self._numbers = itertools.count(1)
+        # As in a server: it leaves snapshots behind while it works.
+        self._background = asyncio.create_task(self._ledgers.keep_books())
         self.written_s = 0.0
 
     @property
@@ -89,7 +92,9 @@ class House:
         await self.do([Play(table_id, 1, commands.PostBank("anna", BANK))])
         await self.do([Play(table_id, 1, commands.Fade("bert", BANK))])
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        self._background.cancel()
+        await self._ledgers.drain()
         self._ledgers.close()
 
     def _request(self, command: LedgerCommand) -> Request:

@@ -31,11 +31,11 @@ async def measure(run: Run) -> None:
     while at.version < wanted:
         asked, at = player.ahead(at, AT_ONCE)
         await house.do(asked)
-    house.close()
+    await house.close()
     house = House(folder, live_tables=1)
     loads = [_cold_s(house) for _ in range(2 * run.sizes.turns + 1)]
     replays = [_replay_s(house) for _ in range(run.sizes.turns)]
-    house.close()
+    await house.close()
     spread = f"{1000 * min(loads):.3g} to {1000 * max(loads):.3g} ms in {len(loads)} loads"
     run.add(
         COLD,

@@ -12,7 +12,6 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from croupier.services.ledger.committed import Committed
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.sealing import seal
 from croupier.services.ledger.state import Layer
@@ -24,7 +23,7 @@ from croupier.services.server import draw, now_us
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Commit, Head, RequestEntry
 from croupier.v1 import play_pb2
-from tests.bench.house import LEDGER, House
+from tests.bench.house import House
 from tests.bench.rows import Run
 from tests.bench.sizes import IN_FLIGHT
 from tests.bench.traffic import throw
@@ -44,13 +43,11 @@ ROWS = (PARSE, LOOK_UP, DECIDE, SEAL, COMMIT, FOLD, ANSWER)
 
 
 class Path:
-    """One ledger's way from bytes to bytes, with a clock at every step."""
+    """A ledger's way from bytes to bytes, with a clock at every step."""
 
-    def __init__(self, folder, live_tables: int) -> None:
-        self._engine = SQLiteEngine(folder)
-        self._store = self._engine.open(LEDGER)
-        self._committed = Committed(self._store, live_tables)
-        self._committed.catch_up(self._store.head())
+    def __init__(self, ledger) -> None:
+        self._store = ledger._store
+        self._committed = ledger._writer.committed
         self.seconds: dict[str, list[float]] = {}
 
     def turn(self, size: int) -> None:
@@ -76,20 +73,17 @@ class Path:
             for one, receipt in zip(requests, receipts, strict=True)
         ]
         records = [one.record for several in sealed for one in several]
-        after = Head(frontier, recorded_us)
-        self._timed(COMMIT, lambda: self._store.commit(records, Commit(head, after, entries)))
-        self._timed(FOLD, lambda: self._committed.advance(layer, after))
+        commit = Commit(head, Head(frontier, recorded_us), entries)
+        self._timed(COMMIT, lambda: self._store.commit(records, commit))
+        self._timed(FOLD, lambda: self._committed.advance(layer, commit))
         self._timed(ANSWER, lambda: [self._answered(receipt) for receipt in receipts])
-
-    def close(self) -> None:
-        self._store.close()
 
     def _look_up(self, requests) -> None:
         self._committed.catch_up(self._store.head())
         assert not self._store.find_requests({request.key for request in requests})
 
     def _answered(self, receipt: Receipt) -> bytes:
-        wired = views.receipt_to_wire(receipt, self._engine.durability)
+        wired = views.receipt_to_wire(receipt, SQLiteEngine.durability)
         return play_pb2.PlayResponse(receipt=wired).SerializeToString()
 
     def _timed(self, step: str, work: Callable[[], Any]) -> Any:
@@ -117,14 +111,13 @@ def _receipt(sealed) -> Receipt:
 
 async def measure(run: Run) -> None:
     """Take turns of every size, all throws at tables of the same ledger."""
-    folder = run.folder / "steps"
-    house = House(folder)
+    house = House(run.folder / "steps")
     await house.create()
     for table in range(IN_FLIGHT):
         await house.open_probe(f"t{table}")
-    house.close()
     CURRENT.set(Call(LOCAL, None))
-    budgets = {size: _taken(folder, size, run.sizes.lone_calls) for size in TURNS}
+    budgets = {size: _taken(house, size, run.sizes.lone_calls) for size in TURNS}
+    await house.close()
     for step in ROWS:
         shares = (
             f"{budget[step]:.1f} of {sum(budget.values()):.0f} us in turns of {size}"
@@ -133,10 +126,9 @@ async def measure(run: Run) -> None:
         run.add(step, budgets[TURNS[-1]][step], "us/command", "; ".join(shares))
 
 
-def _taken(folder, size: int, turns: int) -> dict[str, float]:
+def _taken(house: House, size: int, turns: int) -> dict[str, float]:
     """Return the median of every step, microseconds a command."""
-    path = Path(folder, IN_FLIGHT)
+    path = Path(house.ledger)
     for _ in range(turns):
         path.turn(size)
-    path.close()
     return {step: 1e6 * median(times) for step, times in path.seconds.items()}

@@ -110,13 +110,16 @@ class Service:
         del worker
         await self.api.plays.Play(throw(0))
 
+    def metric(self, name: str) -> float:
+        """Return the sum of a metric's series, as the server exports them now."""
+        with urlopen(f"http://127.0.0.1:{self.process.metrics_port}/metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        series = (line for line in lines if line.partition(" ")[0].partition("{")[0] == name)
+        return sum(float(line.rsplit(" ", 1)[1]) for line in series)
+
     def commits(self) -> Commits:
         """Return what the server says of its commits so far."""
-        url = f"http://127.0.0.1:{self.process.metrics_port}/metrics"
-        with urlopen(url) as answer:
-            lines = answer.read().decode().splitlines()
-        found = dict(line.rsplit(" ", 1) for line in lines if line.startswith(_COMMITS))
-        return Commits(float(found[f"{_COMMITS}_count"]), float(found[f"{_COMMITS}_sum"]))
+        return Commits(self.metric(f"{_COMMITS}_count"), self.metric(f"{_COMMITS}_sum"))
 
     async def unary(self, seconds: float) -> Measured:
         """Return what unary calls come to over all tables."""

@@ -29,7 +29,7 @@ async def measure(run: Run) -> None:
         {batch: await _batches(house, batch, run.sizes.turn_s / 4) for batch in WRITER_BATCHES}
         for _ in range(run.sizes.turns)
     ]
-    house.close()
+    await house.close()
     single = WRITER_BATCHES[0]
     for batch in WRITER_BATCHES:
         run.add(

@@ -18,7 +18,7 @@ from croupier.services.metrics import LEDGERS_MAX, METHODS, OTHER, UNKNOWN, Metr
 from croupier.v1 import events_pb2
 
 UNITS = ("seconds", "minor_units", "commands", "events", "position", "ledgers", "tables")
-COUNTED = ("calls", "refusals", "failures", "commands", "events", "minor_units")
+COUNTED = ("calls", "refusals", "failures", "commands", "events", "minor_units", "snapshots")
 
 
 @pytest.fixture
@@ -49,7 +49,9 @@ def event(kind, *postings, **fields):
 def test_names_have_the_services_prefix_and_a_unit(registry, metrics):
     for name, family in families(registry).items():
         assert re.fullmatch(r"croupier_[a-z_]+", name)
-        ends = COUNTED if family.type == "counter" else (*UNITS, "streams", "fenced", "info")
+        ends = (
+            COUNTED if family.type == "counter" else (*UNITS, "calls", "streams", "fenced", "info")
+        )
         assert name.endswith(ends), name
 
 
@@ -144,6 +146,31 @@ def test_a_fenced_ledger_shows_among_the_many(registry, crowded):
     crowded.head("served", 3, 0)
     crowded.fenced("served", fenced=False)
     assert registry.get_sample_value("croupier_ledger_fenced", {"ledger": OTHER}) == 1
+
+
+def test_the_ledger_with_most_unchecked_events_shows_among_the_many(registry, crowded):
+    def shown():
+        return registry.get_sample_value("croupier_ledger_unchecked_events", {"ledger": OTHER})
+
+    crowded.unchecked("checked", 0)
+    crowded.unchecked("long", 900)
+    crowded.unchecked("short", 4)
+    assert shown() == 900
+    crowded.unchecked("long", 0)
+    assert shown() == 4
+
+
+def test_snapshots_are_counted_by_kind_and_reason_of_closed_sets(registry, metrics):
+    metrics.snapshots_saved("table", 3)
+    metrics.snapshots_saved("another", 1)
+    metrics.snapshot_dropped("book", "stamp")
+    metrics.snapshot_dropped("book", "another")
+    value = registry.get_sample_value
+    assert value("croupier_saved_snapshots_total", {"kind": "table"}) == 3
+    assert value("croupier_saved_snapshots_total", {"kind": UNKNOWN}) == 1
+    for reason in ("stamp", UNKNOWN):
+        labels = {"kind": "book", "reason": reason}
+        assert value("croupier_dropped_snapshots_total", labels) == 1
 
 
 def test_of_the_many_the_furthest_head_shows(registry, crowded):

@@ -27,6 +27,9 @@ class Watcher:
     def __init__(self):
         self.commits = []
         self.fenced = {}
+        self.saved = []
+        self.dropped = []
+        self.unchecked = []
 
     def turn_committed(self, ledger, events, commands, seconds):
         self.commits.append((ledger, [event.position for event in events], commands))
@@ -36,6 +39,15 @@ class Watcher:
 
     def ledger_fenced(self, ledger, why):
         self.fenced[ledger] = why
+
+    def snapshots_saved(self, kind, count):
+        self.saved += [str(kind)] * count
+
+    def snapshot_dropped(self, kind, reason):
+        self.dropped.append((str(kind), str(reason)))
+
+    def events_unchecked(self, ledger, count):
+        self.unchecked.append(count)
 
 
 class Clock:
@@ -93,6 +105,11 @@ class House:
 
     async def play(self, command, *, table="t1", round_number=1, request_id=None, **conditions):
         return await self.ask(Play(table, round_number, command), request_id, **conditions)
+
+    async def leave(self):
+        """End as a process that is told to: it leaves snapshots behind."""
+        await self.ledgers.drain()
+        self.close()
 
     def log(self):
         """Return the stored bytes of the whole log, read past every layer of state."""

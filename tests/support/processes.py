@@ -45,12 +45,12 @@ class ServerProcess:
         return int(found[1])
 
     @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def kill(self) -> None:
         """End it as a power cut would: nothing is flushed, nothing is told."""

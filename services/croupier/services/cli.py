@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,6 +23,12 @@ from croupier.services.commands.process import (
     set_up_logging,
 )
 from croupier.services.commands.replay import replay
+from croupier.services.commands.workers import (
+    end_with_parent,
+    supervise,
+    tell_parent,
+    tell_parent_why_not,
+)
 from croupier.services.rpc.callers import Role, TokenFileError, new_token
 from croupier.services.server import Server
 
@@ -48,7 +56,7 @@ def croupier(
 
 def _flag(name: str) -> Any:
     field = config.Settings.model_fields[name]
-    default = "" if field.default is None else f" [{field.default}]"
+    default = "" if field.default in (None, ()) else f" [{field.default}]"
     return typer.Option(help=f"{field.description}{default}", show_default=False)
 
 
@@ -57,12 +65,16 @@ def serve(  # the options' help is the settings' own
     file: Annotated[Path | None, typer.Option("--config", help="TOML file of settings")] = None,
     listen: Annotated[str | None, _flag("listen")] = None,
     metrics_listen: Annotated[str | None, _flag("metrics_listen")] = None,
+    workers: Annotated[int | None, _flag("workers")] = None,
+    advertise: Annotated[str | None, _flag("advertise")] = None,
+    peers: Annotated[str | None, _flag("peers")] = None,
     data: Annotated[Path | None, _flag("data")] = None,
     tokens: Annotated[Path | None, _flag("tokens")] = None,
     tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,
     tls_key: Annotated[Path | None, _flag("tls_key")] = None,
     allow_plaintext: Annotated[bool | None, _flag("allow_plaintext")] = None,
     queue: Annotated[int | None, _flag("queue")] = None,
+    backlog: Annotated[int | None, _flag("backlog")] = None,
     batch: Annotated[int | None, _flag("batch")] = None,
     streams: Annotated[int | None, _flag("streams")] = None,
     heartbeat_s: Annotated[float | None, _flag("heartbeat_s")] = None,
@@ -71,28 +83,44 @@ def serve(  # the options' help is the settings' own
     grace_s: Annotated[float | None, _flag("grace_s")] = None,
     log_level: Annotated[str | None, _flag("log_level")] = None,
     log_format: Annotated[str | None, _flag("log_format")] = None,
+    as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,
 ) -> None:
     """Serve the ledgers of a folder until interrupted."""
-    flags = {name: value for name, value in locals().items() if name != "file"}
+    flags = {
+        name: value for name, value in locals().items() if name in config.Settings.model_fields
+    }
     try:
         settings = config.load(flags, file)
     except config.ConfigError as error:
         fail(f"settings: {error}", code=2)
     set_up_logging(settings.log_level, settings.log_format)
+    if settings.workers > 1:
+        raise typer.Exit(asyncio.run(supervise(settings)))
     raise_file_limit()
+    if as_worker:
+        end_with_parent()
+        set_up_logging(settings.log_level, settings.log_format, worker=settings.address())
     try:
-        run(_serve(settings))
+        run(_serve(settings, tell_parent if as_worker else _tell))
     except (OSError, TokenFileError) as error:
+        if as_worker:
+            tell_parent_why_not(error)
+            raise typer.Exit(1) from error
         fail(str(error))
 
 
-async def _serve(settings: config.Settings) -> None:
+async def _serve(settings: config.Settings, tell: Callable[[Server], None]) -> None:
     async with Server(settings) as server:
-        for line in server.banner():
-            typer.echo(line)
-        sys.stdout.flush()
+        tell(server)
         await interrupted()
-        typer.echo("stopping: calls taken are finished first")
+        if tell is _tell:
+            typer.echo("stopping: calls taken are finished first")
+
+
+def _tell(server: Server) -> None:
+    for line in server.banner():
+        typer.echo(line)
+    sys.stdout.flush()
 
 
 @token_app.command("new")

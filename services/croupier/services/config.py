@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+PORT_MAX = 65_535
 
 
 class ConfigError(Exception):
@@ -28,6 +31,15 @@ class Settings(BaseSettings):
     metrics_listen: str = Field(
         "127.0.0.1:9464", description="HOST:PORT for Prometheus; empty turns it off"
     )
+    workers: int = Field(
+        1, ge=1, le=64, description="processes, on consecutive ports from those given on"
+    )
+    advertise: str | None = Field(
+        None, description="HOST:PORT at which others reach this process; without it, listen"
+    )
+    peers: Annotated[tuple[str, ...], NoDecode] = Field(
+        (), description="HOST:PORT of every process that shares the ledgers, this one included"
+    )
     data: Path = Field(Path("data"), description="folder of the ledgers' files")
     tokens: Path | None = Field(None, description="token file; without it everybody is `local`")
     tls_certificate: Path | None = Field(None, description="PEM certificate chain")
@@ -36,6 +48,9 @@ class Settings(BaseSettings):
         False, description="listen beyond loopback without TLS, behind something that adds it"
     )
     queue: int = Field(10_000, ge=1, le=1_000_000, description="requests waiting per ledger")
+    backlog: int = Field(
+        5_000, ge=1, le=50_000, description="calls taken by the transport and not begun"
+    )
     batch: int = Field(256, ge=1, le=100_000, description="requests decided in one turn")
     streams: int = Field(
         2_000, ge=1, le=100_000, description="watchers and streams of commands open at once"
@@ -62,6 +77,27 @@ class Settings(BaseSettings):
             split_address(value)
         return value
 
+    @field_validator("advertise")
+    @classmethod
+    def _is_reachable(cls, value: str | None) -> str | None:
+        return None if value is None else reachable(value)
+
+    @field_validator("peers", mode="before")
+    @classmethod
+    def _is_list(cls, value: Any) -> Any:
+        """Take a list, or as flags and the environment have it, one text with commas."""
+        if isinstance(value, str):
+            return tuple(one.strip() for one in value.split(",")) if value.strip() else ()
+        return value
+
+    @field_validator("peers")
+    @classmethod
+    def _are_reachable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        peers = tuple(map(reachable, value))
+        if twice := {one for one in peers if peers.count(one) > 1}:
+            raise ValueError(f"{', '.join(sorted(twice))} is there twice")
+        return peers
+
     @model_validator(mode="after")
     def _is_safe(self) -> Settings:
         if (self.tls_certificate is None) != (self.tls_key is None):
@@ -81,6 +117,52 @@ class Settings(BaseSettings):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _is_among_its_peers(self) -> Settings:
+        host, port = split_address(self.listen)
+        if self.advertise is None and (self.workers > 1 or self.peers):
+            if is_any(host):
+                raise ValueError(
+                    f"listening on {self.listen} beside other processes needs advertise: "
+                    "callers are sent from one to the other, and this is no address to call"
+                )
+            if self.peers and not port:
+                raise ValueError("peers need a port in listen, or advertise: each knows its own")
+        if self.peers:
+            for number in range(self.workers):
+                if (own := self.address(number)) not in self.peers:
+                    raise ValueError(
+                        f"{own}, where this process is reached, is not one of the peers "
+                        f"{', '.join(self.peers)}; advertise says how they call it"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _has_ports_for_all(self) -> Settings:
+        if self.workers == 1:
+            return self
+        taken = {}
+        for name in ("listen", "metrics_listen", "advertise"):
+            if not (address := getattr(self, name)):
+                continue
+            _, port = split_address(address)
+            if port + self.workers - 1 > PORT_MAX:
+                raise ValueError(f"{name}: {self.workers} workers need ports beyond {PORT_MAX}")
+            if port and name != "advertise":
+                taken[name] = range(port, port + self.workers)
+        if len(taken) == 2 and max(one.start for one in taken.values()) < min(
+            one.stop for one in taken.values()
+        ):
+            raise ValueError(
+                f"listen and metrics_listen are too close: {self.workers} workers take "
+                f"{self.workers} ports from each on"
+            )
+        return self
+
+    def address(self, number: int = 0) -> str:
+        """Return where others reach worker `number`, as far as the settings say."""
+        return moved(self.advertise or reachable(self.listen, any_port=True), number)
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -98,9 +180,42 @@ class Settings(BaseSettings):
 def split_address(address: str) -> tuple[str, int]:
     """Return host and port of "HOST:PORT"; an IPv6 host stands in brackets."""
     host, colon, port = address.rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    if not colon or not host or not port.isdecimal() or int(port) > PORT_MAX:
         raise ValueError(f"{address!r} is not HOST:PORT")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def join_address(host: str, port: int) -> str:
+    """Return "HOST:PORT" in the one way in which it is written."""
+    host = host.lower()
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def moved(address: str, number: int) -> str:
+    """Return the address `number` ports further on; port 0 stays."""
+    host, port = split_address(address)
+    return join_address(host, port + number if port else 0)
+
+
+def reachable(address: str, *, any_port: bool = False) -> str:
+    """Return an address in the one way in which it is written, for it is compared and hashed.
+
+    Raises:
+        ValueError: it is none that can be called.
+
+    """
+    host, port = split_address(address)
+    if not any_port and (not port or is_any(host)):
+        raise ValueError(f"{address} is no address that others can call")
+    return join_address(host, port)
+
+
+def is_any(host: str) -> bool:
+    """Return whether `host` means every address of this machine."""
+    try:
+        return ipaddress.ip_address(host).is_unspecified
+    except ValueError:
+        return False
 
 
 def is_loopback(host: str) -> bool:

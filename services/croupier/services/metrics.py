@@ -2,8 +2,8 @@
 
 Labels come from closed sets; no table, player or round is ever one. `ledger` labels only the few
 gauges of audit and money; beyond `LEDGERS_MAX` ledgers the others share one label, which shows the
-worst of them. Counters are raised by the process that committed; gauges of a log are the same in
-every process: read them with `max`.
+worst of them. Counters are raised by the process that committed; gauges of a log come from the
+process that its ledger is assigned to, and a fence from whoever put it up: read them with `max`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, star
 from croupier.domain.errors import Reason
 from croupier.domain.games import GAMES
 from croupier.domain.money import CURRENCIES
+from croupier.services.ledger.snapshots import Drop, Kind
 from croupier.services.rpc.permissions import ROLES
 from croupier.v1 import events_pb2
 
@@ -34,6 +35,8 @@ UNKNOWN = "unknown"
 _OWN = "/croupier.v1."
 METHODS = frozenset(method.removeprefix(_OWN).lstrip("/") for method in ROLES)
 CODES = frozenset(code_pb2.Code.keys())
+SNAPSHOTS = frozenset(Kind)
+DROPS = frozenset(Drop)
 
 _SECONDS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -94,6 +97,9 @@ class Metrics:
             "commit_batch_events", "Events recorded by one commit", _SIZES
         )
         self._queue = gauge("queue_commands", "Commands waiting for a turn, of all ledgers")
+        self._backlog = gauge(
+            "backlog_calls", "Calls that the transport has taken and the service has not begun"
+        )
         self._streams = gauge("streams", "Watchers and streams of commands that are open")
         self._ledgers = gauge("ledgers", "Ledgers open in this process")
         self._tables = gauge("live_tables", "Tables in memory")
@@ -108,6 +114,15 @@ class Metrics:
             "currency",
         )
         self._fenced = gauge("ledger_fenced", "Whether a ledger is not served, 1 or 0", "ledger")
+        self._unchecked = gauge(
+            "ledger_unchecked_events",
+            "Events taken from a snapshot at the start and not read again since",
+            "ledger",
+        )
+        self._saved = counter("saved_snapshots_total", "Snapshots saved", "kind")
+        self._dropped = counter(
+            "dropped_snapshots_total", "Snapshots not used or not saved", "kind", "reason"
+        )
         build = gauge("build_info", "The program that runs, always 1", "version", "python")
         build.labels(version("croupier"), python_version()).set(1)
         self._known_ledgers: set[str] = set()
@@ -130,6 +145,10 @@ class Metrics:
         """Count a command among several that was refused, while the call was not."""
         if reason in Reason.__members__:
             self._child(self._refusals, reason).inc()
+
+    def calls_waiting(self, count: int) -> None:
+        """Report how many calls wait to be begun."""
+        self._backlog.set(count)
 
     def streams_open(self, count: int) -> None:
         """Report how many long-lived streams are open."""
@@ -190,6 +209,20 @@ class Metrics:
             self._waiting.pop(ledger, None)
         self._queue.set(sum(self._waiting.values()))
 
+    # --- snapshots -------------------------------------------------------------------------------
+
+    def snapshots_saved(self, kind: str, count: int) -> None:
+        """Count snapshots that were saved."""
+        self._child(self._saved, kind if kind in SNAPSHOTS else UNKNOWN).inc(count)
+
+    def snapshot_dropped(self, kind: str, reason: str) -> None:
+        """Count a snapshot that is not used or was not saved."""
+        self._child(
+            self._dropped,
+            kind if kind in SNAPSHOTS else UNKNOWN,
+            reason if reason in DROPS else UNKNOWN,
+        ).inc()
+
     # --- gauges ----------------------------------------------------------------------------------
 
     def head(self, ledger: str, position: int, recorded_s: float) -> None:
@@ -210,6 +243,10 @@ class Metrics:
     def fenced(self, ledger: str, *, fenced: bool) -> None:
         """Report whether a ledger is fenced."""
         self._worst(self._fenced, ledger, int(fenced))
+
+    def unchecked(self, ledger: str, events: int) -> None:
+        """Report how many events were taken from a snapshot and not read again since."""
+        self._worst(self._unchecked, ledger, events)
 
     def ledgers_open(self, count: int) -> None:
         """Report how many ledgers are open in this process."""

@@ -8,10 +8,12 @@ import secrets
 import ssl
 import time
 from collections.abc import Coroutine, Sequence
+from errno import EADDRINUSE
 from importlib.metadata import version
 from typing import Self
 
 import grpc
+import structlog
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
@@ -20,14 +22,18 @@ from prometheus_client import CollectorRegistry
 from croupier.domain.dice import Dice
 from croupier.domain.errors import Refused
 from croupier.services import metrics
-from croupier.services.config import Settings, split_address
+from croupier.services.assignment import Assignment
+from croupier.services.banner import Standing, banner
+from croupier.services.config import Settings, join_address, split_address
 from croupier.services.ledger.feed import Feed
+from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.writer import Limits
 from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
+from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.play import PlayService
@@ -41,6 +47,8 @@ from croupier.v1.audit_pb2_grpc import add_AuditServiceServicer_to_server
 from croupier.v1.play_pb2_grpc import add_PlayServiceServicer_to_server
 from croupier.v1.tables_pb2_grpc import add_TableServiceServicer_to_server
 
+logger = structlog.get_logger()
+
 MESSAGE_BYTES_CAP = 16_000_000
 """Where the transport itself cuts off; below it a message too large gets a refusal with details."""
 
@@ -48,7 +56,10 @@ PENDING_CALLS_MAX = 100_000
 """Calls that the transport may have taken and not yet handed over."""
 
 AUDIT_INTERVAL_S = 5.0
-"""How often the gauges of money and of log positions are taken."""
+"""How often the ledgers are looked after and their gauges taken, seconds."""
+
+IDLE_S = 300.0
+"""How long a ledger of another process stays open here after its last use, seconds."""
 
 SERVICES = tuple(
     module.DESCRIPTOR.services_by_name[name].full_name
@@ -74,6 +85,10 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
+class PortTakenError(OSError):
+    """Another service listens where this one was to."""
+
+
 class Server:
     """One process of the service. Use it as an asynchronous context."""
 
@@ -91,12 +106,16 @@ class Server:
         self.registry = CollectorRegistry()
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
+        own = settings.address()
+        self.assignment = Assignment(own, settings.peers or (own,))
         self.ledgers = Ledgers(
             SQLiteEngine(settings.data),
             self,
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
+            self.assignment.is_here,
         )
+        self._backlog = Backlog(settings.backlog)
         self._feed = Feed(self.ledgers.changed)
         self._streams = Streams(settings.streams, self.metrics.streams_open)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -111,8 +130,9 @@ class Server:
     ) -> None:
         """Count what this process committed."""
         self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
-        last = events[-1]
-        self.metrics.head(ledger, last.position, last.recorded_time.seconds)
+        if self.ledgers.is_assigned(ledger):
+            last = events[-1]
+            self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
@@ -128,14 +148,27 @@ class Server:
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
 
+    def snapshots_saved(self, kind: str, count: int) -> None:
+        """Count snapshots that were saved."""
+        self.metrics.snapshots_saved(kind, count)
+
+    def snapshot_dropped(self, kind: str, reason: str) -> None:
+        """Count a snapshot that is not used or was not saved."""
+        self.metrics.snapshot_dropped(kind, reason)
+
+    def events_unchecked(self, ledger: str, count: int) -> None:
+        """Report how many events of a ledger were taken from a snapshot and not read since."""
+        self.metrics.unchecked(ledger, count)
+
     # --- life ----------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        """Recover every ledger, then listen; where that fails, let go of what was taken."""
+        """Recover this process's ledgers, then listen; where that fails, let go of everything."""
         interceptor = Interceptor(
-            self._callers, self.metrics, now_us, self._settings.message_bytes_max
+            self._callers, self.metrics, now_us, self._settings.message_bytes_max, self._backlog
         )
         self._grpc = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        self._backlog.follow_newest()
         try:
             await self._start()
         except BaseException:
@@ -145,8 +178,14 @@ class Server:
 
     async def _start(self) -> None:
         self.ledgers.recover()
+        self.port = self._listen()
+        if not self._settings.peers and self._settings.advertise is None:
+            # Alone, it has all ledgers, and its address is known only now.
+            host, _ = split_address(self._settings.listen)
+            own = join_address(host, self.port)
+            self.assignment = Assignment(own, (own,))
         add_AdminServiceServicer_to_server(
-            AdminService(self.ledgers, version("croupier"), now_us()), self._grpc
+            AdminService(self.ledgers, self.assignment, version("croupier"), now_us()), self._grpc
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
         refused = self.metrics.command_refused
@@ -162,7 +201,6 @@ class Server:
         channelz.add_channelz_servicer(self._grpc)
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._grpc)
-        self.port = self._listen()
         await self._grpc.start()
         for name in ("", *SERVICES):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -170,7 +208,10 @@ class Server:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(self._watch_ledgers())
+        self._later(self.ledgers.keep_books())
+        self._later(self.ledgers.recheck())
         self._later(self._feed.run())
+        self._later(self._watch_backlog())
 
     async def __aexit__(self, *exc: object) -> None:
         """Stop taking calls, let those taken finish, and let go of everything."""
@@ -189,23 +230,20 @@ class Server:
             self._metrics_server.close()
         self.ledgers.close()
 
+    def standing(self) -> Standing:
+        """Return what this process says of itself when it is ready."""
+        return Standing(
+            port=self.port,
+            metrics_port=self.metrics_port,
+            engine=self.ledgers.engine.name,
+            durability=self.ledgers.engine.durability,
+            ledgers=len(list(self.ledgers)),
+            not_served=self.ledgers.not_served(),
+        )
+
     def banner(self) -> list[str]:
         """Return what a person who starts the service wants to know."""
-        settings, engine = self._settings, self.ledgers.engine
-        host, _ = split_address(settings.listen)
-        who = f"tokens in {settings.tokens}" if settings.tokens else "only `local`, without tokens"
-        lines = [
-            f"croupier {version('croupier')}",
-            f"  gRPC     {host}:{self.port} ({'TLS' if self._credentials else 'plaintext'})",
-            f"  engine   {engine.name} in {settings.data}, acknowledged = {engine.durability}",
-            f"  ledgers  {len(list(self.ledgers))}",
-            *(f"  NOT SERVED: {one}: {why}" for one, why in self.ledgers.not_served().items()),
-            f"  callers  {who}",
-        ]
-        if self._metrics_server is not None:
-            metrics_host, _ = split_address(settings.metrics_listen)
-            lines.insert(2, f"  metrics  http://{metrics_host}:{self.metrics_port}/metrics")
-        return lines
+        return banner(self._settings, [self.standing()])
 
     def _listen(self) -> int:
         address = self._settings.listen
@@ -214,14 +252,16 @@ class Server:
                 return self._grpc.add_insecure_port(address)
             return self._grpc.add_secure_port(address, self._credentials)
         except RuntimeError as error:
-            raise OSError(f"cannot listen on {address}: is another service there?") from error
+            msg = f"cannot listen on {address}: is another service there?"
+            raise PortTakenError(msg) from error
 
     def _serve_metrics(self, address: str) -> metrics.MetricsServer:
         host, port = split_address(address)
         try:
             return metrics.serve(port, host, self.registry)
         except OSError as error:
-            raise OSError(f"cannot serve metrics on {address}: {error}") from error
+            msg = f"cannot serve metrics on {address}: {error}"
+            raise (PortTakenError if error.errno == EADDRINUSE else OSError)(msg) from error
 
     def _later(self, coroutine: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -229,21 +269,52 @@ class Server:
         task.add_done_callback(self._tasks.discard)
 
     async def _watch_ledgers(self) -> None:
-        """Take the gauges of every ledger now and then; other processes may have committed."""
         while True:
-            self.take_gauges()
+            await self.look_after_ledgers()
             await asyncio.sleep(AUDIT_INTERVAL_S)
 
-    def take_gauges(self) -> None:
-        """Take the gauges of every ledger that is open in this process."""
+    async def _watch_backlog(self) -> None:
+        while True:
+            self._backlog.sample()
+            self.metrics.calls_waiting(self._backlog.waiting)
+            await asyncio.sleep(SAMPLE_S)
+
+    async def look_after_ledgers(self) -> None:
+        """Open, close and report ledgers; other processes may have created some and committed.
+
+        Whoever calls meanwhile waits for one ledger at most.
+        """
+        for ledger_id in self.ledgers.not_recovered():
+            self.ledgers.recover_one(ledger_id)
+            await asyncio.sleep(0)
+        for ledger_id in self.ledgers.release_idle(IDLE_S):
+            logger.info("ledger of another process closed", ledger=ledger_id)
         for ledger in self.ledgers:
-            with contextlib.suppress(Refused):  # a fenced ledger has no state to report
-                position, sums = ledger.trial_balance()
-                head = ledger.head()
-                self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
-                for currency, by_kind in sums.items():
-                    self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
-        for ledger_id in self.ledgers.away:
+            self._take_gauges_of(ledger)
+            await asyncio.sleep(0)
+        self._take_sums()
+
+    def take_gauges(self) -> None:
+        """Take the gauges of the ledgers that this process reports."""
+        for ledger in self.ledgers:
+            self._take_gauges_of(ledger)
+        self._take_sums()
+
+    def _take_gauges_of(self, ledger: Ledger) -> None:
+        # Each ledger is reported by one process; what others do with it shows in its log.
+        if not self.ledgers.is_assigned(ledger.id):
+            return
+        with contextlib.suppress(Refused):  # a fenced ledger has no state to report
+            position, sums = ledger.trial_balance()
+            head = ledger.head()
+            self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
+            self.metrics.fenced(ledger.id, fenced=False)
+            for currency, by_kind in sums.items():
+                self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
+
+    def _take_sums(self) -> None:
+        # What is wrong is reported by whoever sees it.
+        for ledger_id in self.ledgers.not_served():
             self.metrics.fenced(ledger_id, fenced=True)
         self.metrics.ledgers_open(len(list(self.ledgers)))
         self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))

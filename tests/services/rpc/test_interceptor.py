@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 import structlog
 
+from croupier.services.rpc.backlog import Backlog
 from croupier.services.rpc.callers import Callers
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.v1 import admin_pb2, admin_pb2_grpc, audit_pb2, audit_pb2_grpc
@@ -56,7 +57,7 @@ def heard() -> Heard:
 
 @pytest_asyncio.fixture
 async def client(heard: Heard) -> AsyncIterator[Client]:
-    interceptor = Interceptor(Callers(None), heard, lambda: 0, 1_000)
+    interceptor = Interceptor(Callers(None), heard, lambda: 0, 1_000, Backlog(100))
     server = grpc.aio.server(interceptors=[interceptor])
     admin_pb2_grpc.add_AdminServiceServicer_to_server(Failing(), server)
     audit_pb2_grpc.add_AuditServiceServicer_to_server(FailingLate(), server)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import signal
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from multiprocessing.connection import wait
 
 import pytest
 from eventsourcing.persistence import IntegrityError, ProgrammingError
 
 from croupier.services.store.store import Head, HeadMovedError
+from tests.services.store.conformance_snapshots import SnapshotConformance
 from tests.services.store.logs import (
     EMPTY,
     SPAWN,
@@ -33,7 +34,7 @@ VICTIM = 8
 TURNS = 25
 
 
-class StoreConformance(ABC):
+class StoreConformance(SnapshotConformance):
     """Each test has a log of its own, which `create_store` opens once more."""
 
     @abstractmethod
@@ -42,6 +43,7 @@ class StoreConformance(ABC):
 
     @pytest.fixture(autouse=True)
     def _log(self, tmp_path):
+        self._folder = tmp_path
         self._open = self.opener(tmp_path)
         self._stores = []
         yield

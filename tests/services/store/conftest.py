@@ -2,4 +2,6 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.services.store.conformance")
+pytest.register_assert_rewrite(
+    "tests.services.store.conformance", "tests.services.store.conformance_snapshots"
+)

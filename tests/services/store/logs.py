@@ -9,7 +9,7 @@ from hashlib import sha256
 from eventsourcing.persistence import Notification, OperationalError
 
 from croupier.services.audit.tree import Frontier, leaf_hash
-from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry
+from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Snapshot
 
 # Never fork: a copy of open databases and locks is what no engine allows.
 SPAWN = multiprocessing.get_context("spawn")
@@ -17,7 +17,7 @@ SPAWN = multiprocessing.get_context("spawn")
 EMPTY = Head()
 
 
-def draft(head, *events, requests=()):
+def draft(head, *events, requests=(), snapshots=()):
     """Return the arguments of `commit` for events, each a stream and a version, after `head`.
 
     Requests are pairs of caller and request id, and all caused all of the events.
@@ -36,7 +36,7 @@ def draft(head, *events, requests=()):
         )
         records.append(record)
     entries = [entry(caller, request_id, head, frontier) for caller, request_id in requests]
-    return records, Commit(head, Head(frontier, head.recorded_us + 1), entries)
+    return records, Commit(head, Head(frontier, head.recorded_us + 1), entries, snapshots)
 
 
 def entry(caller, request_id, before, after):
@@ -45,9 +45,14 @@ def entry(caller, request_id, before, after):
     return RequestEntry(caller, request_id, digest, before.position + 1, after.size)
 
 
-def add(store, *events, requests=()):
+def snapshot(name, position, *, state=b"state"):
+    """Return a snapshot of a position."""
+    return Snapshot(name, position, "stamp 1", state)
+
+
+def add(store, *events, requests=(), snapshots=()):
     """Commit events at the head of a store, and return the new head."""
-    records, commit = draft(store.head(), *events, requests=requests)
+    records, commit = draft(store.head(), *events, requests=requests, snapshots=snapshots)
     store.commit(records, commit)
     return commit.head
 

@@ -1,5 +1,7 @@
 """The SQLite engine does what every engine has to do."""
 
+import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -14,3 +16,9 @@ def open_log(folder: Path):
 class TestSQLiteStore(StoreConformance):
     def opener(self, folder):
         return partial(open_log, folder)
+
+    def spoil(self, folder, of, /, **fields):
+        values = ", ".join(f"{field} = ?" for field in fields)
+        with closing(sqlite3.connect(folder / "main.db")) as file, file:
+            statement = f"UPDATE snapshots SET {values} WHERE name = ?"  # noqa: S608  # field names of ours
+            assert file.execute(statement, (*fields.values(), of)).rowcount == 1

@@ -16,8 +16,8 @@ from eventsourcing.persistence import (
 )
 
 from croupier.services.store.sqlite import Datastore, Recorder, SQLiteEngine
-from croupier.services.store.store import HeadMovedError
-from tests.services.store.logs import EMPTY, add, draft
+from croupier.services.store.store import HeadMovedError, SnapshotError
+from tests.services.store.logs import EMPTY, add, draft, snapshot
 
 ALL = 1_000_000
 
@@ -287,6 +287,40 @@ def test_a_table_that_is_not_there_is_an_error_of_the_library(tmp_path):
         with pytest.raises(PersistenceError, match="no such table"):
             ask()
     store.close()
+
+
+# --- snapshots may go -------------------------------------------------------------------------
+
+
+def test_snapshots_may_be_changed_and_deleted_by_anybody(store, raw):
+    add(store, ("ledger", 1), snapshots=[snapshot("book", 1)])
+    raw.execute("UPDATE snapshots SET state = 'text'")
+    with pytest.raises(SnapshotError, match="another type"):
+        store.snapshot("book")
+    raw.execute("DELETE FROM snapshots")
+    assert store.snapshot("book") is None
+
+
+def test_a_file_made_before_there_were_snapshots_gets_their_table(engine, store, raw):
+    add(store, ("ledger", 1))
+    raw.execute("DROP TABLE snapshots")
+    add(store, ("ledger", 2))
+    with pytest.raises(PersistenceError, match="no such table"):
+        store.snapshot("book")
+    reopened = engine.open("main")
+    add(reopened, ("ledger", 3), snapshots=[snapshot("book", 1)])
+    assert reopened.snapshot("book") == snapshot("book", 1)
+    reopened.close()
+
+
+def test_a_file_whose_table_of_snapshots_cannot_be_made_is_opened_all_the_same(engine, store, raw):
+    head = add(store, ("ledger", 1))
+    raw.execute("DROP TABLE snapshots")
+    raw.execute("BEGIN IMMEDIATE")
+    reopened = engine.open("main")
+    assert reopened.head() == head
+    raw.execute("ROLLBACK")
+    reopened.close()
 
 
 # --- letting go -------------------------------------------------------------------------------

@@ -73,6 +73,8 @@ class Game(Protocol[S]):
     """The folder's name, stored in `TableOpened`."""
     title: str
     edition: int
+    state_type: type[S]
+    """The state's class: frozen, with fields of plain values, tuples, mappings and such classes."""
     options: tuple[Option, ...]
     presets: Mapping[str, Mapping[str, Value]]
     """Named settings of options; the first is the default."""

@@ -24,6 +24,9 @@ RETRIED = frozenset(
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.StatusCode.DEADLINE_EXCEEDED,
+        # A server that stops turns away so whom it has not taken yet. Whoever gives up a call
+        # himself gets `asyncio.CancelledError`.
+        grpc.StatusCode.CANCELLED,
     }
 )
 """After these the same request may be sent again; whether it was recorded is then found out."""
@@ -136,7 +139,7 @@ class Calls:
 
         """
         request_id = mint(request)
-        until = _now() + self.patience.deadline_s
+        until = now() + self.patience.deadline_s
         for pause_s in self.patience.pauses():
             try:
                 return await method(request, timeout=self._timeout(until), metadata=self.metadata)
@@ -160,7 +163,7 @@ class Calls:
 
         """
         seen = 0
-        until = _now() + self.patience.deadline_s
+        until = now() + self.patience.deadline_s
         for pause_s in self.patience.pauses():
             call = method(request, metadata=self.metadata)
             count = 0
@@ -169,7 +172,7 @@ class Calls:
                     count += 1
                     if count > seen:
                         seen = count
-                        until = _now() + self.patience.deadline_s
+                        until = now() + self.patience.deadline_s
                         yield answer
                 return
             except grpc.aio.AioRpcError as error:
@@ -188,7 +191,7 @@ class Calls:
         return None if answer is grpc.aio.EOF else cast("R", answer)
 
     def _timeout(self, until: float) -> float:
-        return max(0.0, min(self.patience.attempt_s, until - _now()))
+        return max(0.0, min(self.patience.attempt_s, until - now()))
 
 
 def mint(request: Message) -> str:
@@ -205,7 +208,7 @@ class Attempts:
 
     def __init__(self, patience: Patience) -> None:
         self._pauses = patience.pauses()
-        self._until = _now() + patience.deadline_s
+        self._until = now() + patience.deadline_s
 
     async def pause(self, refused: CallRefused) -> None:
         """Wait before the next attempt, or raise where none may follow."""
@@ -215,10 +218,11 @@ class Attempts:
 async def _pause(refused: CallRefused, pause_s: float, until: float) -> None:
     """Wait before the next attempt, or raise where none may follow."""
     pause_s = max(pause_s, refused.retry_delay_s)
-    if not refused.retryable or _now() + pause_s >= until:
+    if not refused.retryable or now() + pause_s >= until:
         raise refused
     await asyncio.sleep(pause_s)
 
 
-def _now() -> float:
+def now() -> float:
+    """Return the running loop's time, seconds."""
     return asyncio.get_running_loop().time()

@@ -1,14 +1,15 @@
-"""The client itself: one channel, one caller, every service of the API."""
+"""The client itself: one caller, every service of the API, on one server or on the best one."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Self
+from typing import Any, Self
 
-import grpc
 from grpc_health.v1 import health_pb2_grpc
 
+from croupier.services.assignment import ranked
 from croupier.services.client.calls import Calls, Patience
+from croupier.services.client.routes import Channels, Route
 from croupier.services.client.services import Accounts, Admin, Audit, Health, Play, Tables
 from croupier.v1.accounts_pb2_grpc import AccountServiceStub
 from croupier.v1.admin_pb2_grpc import AdminServiceStub
@@ -16,44 +17,14 @@ from croupier.v1.audit_pb2_grpc import AuditServiceStub
 from croupier.v1.play_pb2_grpc import PlayServiceStub
 from croupier.v1.tables_pb2_grpc import TableServiceStub
 
-_OPTIONS = [
-    # Retries are ours: each carries the same request id and keeps to the call's deadline.
-    ("grpc.enable_retries", 0),
-    # A server that restarts is found again within a pause or two.
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 2_000),
-]
+LEDGER_METADATA = "croupier-ledger"
+"""The metadata that names the ledger of a call, for proxies that send it on by that."""
 
 
-class Client:
-    """Calls one server as one caller. Use it as an asynchronous context, in a running loop."""
+class Services:
+    """Every service of the API over one channel, or whatever stands in for one."""
 
-    def __init__(
-        self,
-        address: str,
-        token: str | None = None,
-        root_certificates: bytes | None = None,
-        patience: Patience | None = None,
-    ) -> None:
-        """Call the server at "HOST:PORT".
-
-        With `root_certificates` (PEM) it is called by TLS, and has to have a certificate that one
-        of them signed; with empty ones, one that the roots known to gRPC signed. Without them it is
-        called in plaintext, which is for loopback and for private networks: a token is a secret.
-
-        Raises:
-            RuntimeError: no event loop is running, so that a channel would belong to another one.
-
-        """
-        asyncio.get_running_loop()
-        if root_certificates is None:
-            self._channel = grpc.aio.insecure_channel(address, options=_OPTIONS)
-        else:
-            credentials = grpc.ssl_channel_credentials(root_certificates or None)
-            self._channel = grpc.aio.secure_channel(address, credentials, options=_OPTIONS)
-        metadata = (("authorization", f"Bearer {token}"),) if token else ()
-        calls = Calls(patience or Patience(), metadata)
-        channel = self._channel
+    def __init__(self, calls: Calls, channel: Any) -> None:
         self._tables = Tables(calls, TableServiceStub(channel))
         self._play = Play(calls, PlayServiceStub(channel))
         self._accounts = Accounts(calls, AccountServiceStub(channel))
@@ -91,14 +62,84 @@ class Client:
         """Return the health check."""
         return self._health
 
+
+class LedgerClient(Services):
+    """Calls the best server for one ledger, and while that is away, the next best.
+
+    Its channels are those of the client that made it, and are closed with that one.
+    """
+
+    def __init__(self, ledger: str, calls: Calls, route: Route) -> None:
+        super().__init__(calls, route)
+        self.ledger = ledger
+        """The ledger's id."""
+        self._route = route
+
+    @property
+    def address(self) -> str:
+        """Return where the next call goes."""
+        return self._route.address()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Return where calls may go, the best address first."""
+        return self._route.addresses
+
+
+class Client(Services):
+    """Calls one server as one caller. Use it as an asynchronous context, in a running loop."""
+
+    def __init__(
+        self,
+        address: str,
+        token: str | None = None,
+        root_certificates: bytes | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """Call the server at "HOST:PORT".
+
+        With `root_certificates` (PEM) it is called by TLS, and has to have a certificate that one
+        of them signed; with empty ones, one that the roots known to gRPC signed. Without them it is
+        called in plaintext, which is for loopback and for private networks: a token is a secret.
+
+        Raises:
+            RuntimeError: no event loop is running, so that a channel would belong to another one.
+
+        """
+        asyncio.get_running_loop()
+        self._address = address
+        self._channels = Channels(root_certificates)
+        metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._calls = Calls(patience or Patience(), metadata)
+        super().__init__(self._calls, self._channels.to(address))
+
+    async def for_ledger(self, ledger: str, *, by_proxy: bool = False) -> LedgerClient:
+        """Return a client for one ledger, given by id, that calls the best server for it.
+
+        The server is asked which servers there are. The ledger need not exist yet. Calls carry the
+        ledger's id as `croupier-ledger`; where a proxy is to choose the server by that, they go
+        where this client's go: `by_proxy`, which asks nothing.
+
+        Raises:
+            CallRefused: the server cannot be asked, or the caller has no part in the ledger.
+
+        """
+        addresses: list[str] = []
+        if not by_proxy:
+            info = await self.admin.server_info(ledger)
+            if len(info.addresses) > 1:  # one alone is called as it was called so far
+                addresses = ranked(info.addresses, ledger)
+        calls = Calls(self._calls.patience, (*self._calls.metadata, (LEDGER_METADATA, ledger)))
+        return LedgerClient(ledger, calls, Route(self._channels, [*addresses, self._address]))
+
     async def close(self) -> None:
-        """Close the channel; calls under way are cancelled."""
-        await self._channel.close()
+        """Close the channels, also those of clients for ledgers; calls under way are cancelled."""
+        await self._channels.close()
 
     async def __aenter__(self) -> Self:
         """Return the client."""
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        """Close the channel."""
+        """Close the channels."""
         await self.close()

@@ -305,9 +305,12 @@ class Admin:
                 return
             request.page_token = page.next_page_token
 
-    async def server_info(self) -> admin_pb2.GetServerInfoResponse:
-        """Return what the server is, which games it has, and who the caller is to it."""
-        request = admin_pb2.GetServerInfoRequest()
+    async def server_info(self, ledger: str = "") -> admin_pb2.GetServerInfoResponse:
+        """Return what the server is, which games it has, and who the caller is to it.
+
+        With a ledger, given by id, also which server is best for it.
+        """
+        request = admin_pb2.GetServerInfoRequest(ledger=ledger_name(ledger) if ledger else "")
         return await self._calls.ask(self._stub.GetServerInfo, request)
 
 

@@ -124,7 +124,8 @@ def _settings(data: Path, listen: str, metrics_listen: str) -> Settings:
             if not is_loopback(split_address(address)[0]):
                 fail(f"the demonstration listens on loopback only, not on {address}", code=2)
         given: dict[str, Any] = {"data": data, "listen": listen, "metrics_listen": metrics_listen}
-        given |= dict.fromkeys(("tokens", "tls_certificate", "tls_key"))
+        given |= dict.fromkeys(("tokens", "tls_certificate", "tls_key", "advertise"))
+        given |= {"workers": 1, "peers": ()}
         return Settings(**given)
     except ValidationError as error:
         fail(f"settings: {error}", code=2)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TextIO, TypeVar, cast
 
 import structlog
 import typer
+from structlog.typing import EventDict
 
 T = TypeVar("T")
 
@@ -67,8 +68,13 @@ class StandardError:
             sys.stderr.flush()
 
 
-def set_up_logging(level: str, form: str) -> None:
-    """Write structured log lines to standard error."""
+def set_up_logging(level: str, form: str, **always: str) -> None:
+    """Write structured log lines to standard error; each says what is `always` so."""
+
+    def add_always(logger: Any, method: str, event: EventDict) -> EventDict:
+        del logger, method
+        return {**event, **always}
+
     renderer: Any = (
         structlog.processors.JSONRenderer()
         if form == "json"
@@ -76,6 +82,7 @@ def set_up_logging(level: str, form: str) -> None:
     )
     structlog.configure(
         processors=[
+            add_always,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,

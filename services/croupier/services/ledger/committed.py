@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from eventsourcing.persistence import Notification
-
 from croupier.domain import names, table
-from croupier.domain.events import LedgerCreated, TableEvent
-from croupier.domain.postings import Key, post
+from croupier.domain.events import TableEvent
+from croupier.domain.postings import Key
+from croupier.domain.table import Table
 from croupier.services.audit.tree import leaf_hash
-from croupier.services.ledger.deciding import FORMAT_VERSION, LEDGER_STREAM, TABLES
+from croupier.services.ledger.book import Book, LogError, read
+from croupier.services.ledger.deciding import TABLES
+from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
-from croupier.services.store.mapper import (
-    UnknownEventError,
-    payload_from_wire,
-    posting_from_wire,
-)
-from croupier.services.store.store import Head, Store
+from croupier.services.store.mapper import UnknownEventError, payload_from_wire
+from croupier.services.store.store import Commit, Head, RequestEntry, Store
 from croupier.v1 import events_pb2
 
 PAGE = 1000
@@ -26,30 +23,6 @@ PAGE = 1000
 
 
 _EMPTY = Head()
-
-
-class LogError(Exception):
-    """The log cannot be served: it is not what its head says, or not what this program can read."""
-
-
-def read(record: Notification) -> events_pb2.Event:
-    """Return the event of a record, whose columns must say the same as its bytes.
-
-    Raises:
-        LogError: they differ, or the bytes are no event.
-
-    """
-    try:
-        event = events_pb2.Event.FromString(record.state)
-    except Exception as error:
-        msg = f"position {record.id} does not hold an event"
-        raise LogError(msg) from error
-    said = (event.position, event.stream, event.version, event.type)
-    columns = (record.id, record.originator_id, record.originator_version, record.topic)
-    if said != columns:
-        msg = f"position {record.id}: the columns say {columns}, the record says {said}"
-        raise LogError(msg)
-    return event
 
 
 def stream_events(store: Store, stream: str, after: int = 0) -> Iterator[events_pb2.Event]:
@@ -63,57 +36,99 @@ def stream_events(store: Store, stream: str, after: int = 0) -> Iterator[events_
 class Committed:
     """The bottom layer of state. It only ever moves forward, along the log."""
 
-    def __init__(self, store: Store, capacity: int, known: Head = _EMPTY) -> None:
+    def __init__(
+        self, store: Store, capacity: int, snapshots: Snapshots, known: Head = _EMPTY
+    ) -> None:
         """Begin before position 1. The log must pass through `known`, which was seen before."""
         self._store = store
+        self._snapshots = snapshots
         self._known = known
-        self._balances: dict[Key, int] = {}
-        self._versions: dict[str, int] = {}
-        self._live = Live(capacity)
+        self._live = Live(capacity, snapshots)
+        self.book = Book()
         self.head = Head()
-        self._request: tuple[str, str] | None = None
-        self._requests = 0
-        self.format_version = 0
 
     # --- State -----------------------------------------------------------------------------------
 
-    def table(self, table_id: str) -> table.Table | None:
-        """Return a table, replayed from its stream if it is not in memory."""
+    def table(self, table_id: str) -> Table | None:
+        """Return a table, loaded from its snapshot and its stream if it is not in memory."""
         found = self._live.get(table_id)
         if found is None:
-            for event in stream_events(self._store, TABLES + table_id):
-                found = _fold(found, event)
+            found = self._load(table_id)
             if found is not None:
                 self._live.put(found)
         return found
 
     def balance(self, key: Key) -> int:
         """Return a balance, minor units."""
-        return self._balances.get(key, 0)
+        return self.book.balances.get(key, 0)
 
     def version(self, stream: str) -> int:
         """Return the last version of a stream."""
-        return self._versions.get(stream, 0)
+        return self.book.versions.get(stream, 0)
 
     @property
     def balances(self) -> Mapping[Key, int]:
         """Return all balances, minor units, by account and currency."""
-        return MappingProxyType(self._balances)
+        return MappingProxyType(self.book.balances)
+
+    @property
+    def format_version(self) -> int:
+        """Return the log's format, 0 before its first event."""
+        return self.book.format_version
 
     @property
     def live_tables(self) -> int:
         """Return how many tables are in memory."""
         return len(self._live)
 
+    # --- tables that are not in memory -----------------------------------------------------------
+
+    def _load(self, table_id: str) -> Table | None:
+        begun = self._snapshots.table(table_id, self.head.position)
+        if begun is not None:
+            found = self._go_on(begun)
+            if found is not None:
+                self._snapshots.loaded(begun)
+                return found
+            self._snapshots.drop(Kind.TABLE, Drop.OTHER_LOG, TABLES + table_id)
+        found = None
+        for event in stream_events(self._store, TABLES + table_id):
+            found = fold_table(found, event)
+        return found
+
+    def _go_on(self, begun: Begun) -> Table | None:
+        """Return a table of a snapshot with what followed, None if the log is another.
+
+        The stream is read from the snapshot's last event on, which has to be the same; and what the
+        table holds has to be what its escrow has.
+        """
+        found, position = begun.table, begun.position
+        stream, after = TABLES + found.id, found.version - 1
+        seen = False
+        while records := self._store.stream(stream, after, PAGE):
+            for record in records:
+                event = read(record)
+                if not seen:
+                    said = (record.id, event.version, leaf_hash(record.state))
+                    if said != (position, found.version, begun.leaf):
+                        return None
+                    seen = True
+                    continue
+                found, position = fold_table(found, event), event.position
+            after = records[-1].originator_version
+        escrow = self.balance((names.escrow(found.id), found.opened.currency))
+        # Beyond the head the book does not know yet what the table does.
+        exact = position > self.head.position or found.at_risk == escrow
+        return found if seen and exact else None
+
     # --- moving forward --------------------------------------------------------------------------
 
-    def advance(self, layer: Layer, head: Head) -> None:
+    def advance(self, layer: Layer, commit: Commit) -> None:
         """Take over a turn's layer, which is now committed."""
         for at in layer.tables.values():
             self._live.put(at)
-        self._balances.update(layer.balances)
-        self._versions.update(layer.versions)
-        self.head = head
+        self.book.advance(layer, commit)
+        self.head = commit.head
 
     def catch_up(self, head: Head) -> None:
         """Fold what others committed, up to `head`.
@@ -127,67 +142,116 @@ class Committed:
         if head.position < seen:
             msg = f"the head went back from {seen} to {head.position}"
             raise LogError(msg)
-        frontier = self.head.frontier
-        while frontier.size < head.position:
-            wanted = min(PAGE, head.position - frontier.size)
-            records = self._store.records(frontier.size, wanted)
+        if self.head.position == 0 and head.position > 0:
+            self._recover(head)
+        else:
+            self._fold_to(head)
+        self.head = head
+
+    def _recover(self, head: Head) -> None:
+        """Begin with the book's snapshot if there is one, else, or if it does not fit, before all.
+
+        Records before the snapshot are read later, and not here (see `recheck`).
+        """
+        book = self._snapshots.book(head.position)
+        if book is not None and book.position > self._known.position > 0:
+            # From there it cannot be seen whether the log leads through what was seen before.
+            self._snapshots.drop(Kind.BOOK, Drop.AHEAD)
+        elif book is not None:
+            self.book = book.copy()
+            try:
+                self._fold_to(head, check=self._check_known_requests)
+            except LogError as error:
+                self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
+            else:
+                self._snapshots.began(book, head.position)
+                return
+        self.book = Book()
+        self._fold_to(head)
+        self._check_requests(head.position)
+        self._snapshots.began(None, head.position)
+
+    def _fold_to(
+        self, head: Head, check: Callable[[Sequence[events_pb2.Event]], None] | None = None
+    ) -> None:
+        """Fold records up to `head`; `check` sees each page of events that was folded."""
+        self._check_known()
+        while self.book.position < head.position:
+            wanted = min(PAGE, head.position - self.book.position)
+            records = self._store.records(self.book.position, wanted)
             if not records:
-                msg = f"position {frontier.size + 1} is missing, the head is at {head.position}"
+                msg = (
+                    f"position {self.book.position + 1} is missing, the head is at {head.position}"
+                )
                 raise LogError(msg)
+            events = []
             for record in records:
                 event = read(record)
-                if event.position != frontier.size + 1:
-                    msg = f"position {frontier.size + 1} is missing"
-                    raise LogError(msg)
-                frontier = frontier.append(leaf_hash(record.state))
-                if frontier.size == self._known.position and frontier != self._known.frontier:
-                    msg = f"the log to {frontier.size} is not the one that was seen before"
-                    raise LogError(msg)
-                self._fold(event)
-        if frontier != head.frontier:
+                self.book.fold(record, event)
+                self._check_known()
+                self._fold_live(event)
+                events.append(event)
+            if check is not None:
+                check(events)
+        if self.book.frontier != head.frontier:
             msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
             raise LogError(msg)
-        if self.head.position == 0:
-            self._check_requests(head.position)
-        self.head = head
+
+    def _check_known(self) -> None:
+        at, known = self.book.frontier, self._known.frontier
+        if at.size == known.size and at != known:
+            msg = f"the log to {known.size} is not the one that was seen before"
+            raise LogError(msg)
 
     def _check_requests(self, last: int) -> None:
         """Refuse a log whose request ids are not all known: a retry would apply twice."""
         known = self._store.count_requests(last)
-        if known != self._requests:
-            msg = f"{self._requests} requests are in the log, {known} in the index of request ids"
+        if known != self.book.requests:
+            msg = (
+                f"{self.book.requests} requests are in the log, {known} in the index of request ids"
+            )
             raise LogError(msg)
 
-    def _fold(self, event: events_pb2.Event) -> None:
-        try:
-            self._fold_known(event)
-        except (UnknownEventError, ValueError) as error:
-            raise LogError(str(error)) from error
+    def _check_known_requests(self, events: Sequence[events_pb2.Event]) -> None:
+        check_requests(self._store, events)
 
-    def _fold_known(self, event: events_pb2.Event) -> None:
-        request = (event.caller, event.request_id)
-        if request != self._request:  # a request's events follow one another
-            self._request = request
-            self._requests += 1
-        post(self._balances, map(posting_from_wire, event.postings))
+    def _fold_live(self, event: events_pb2.Event) -> None:
         if event.stream.startswith(TABLES):
-            table_id = event.stream.removeprefix(TABLES)
-            live = self._live.get(table_id)
+            live = self._live.get(event.stream.removeprefix(TABLES))
             # A table replayed while another process committed may be ahead of this fold.
             if live is not None and event.version == live.version + 1:
-                self._live.put(_fold(live, event))
-            return
-        self._versions[event.stream] = event.version
-        if event.stream == LEDGER_STREAM:
-            created = payload_from_wire(event)
-            if isinstance(created, LedgerCreated):
-                self.format_version = created.format_version
-                if created.format_version > FORMAT_VERSION:
-                    msg = f"format {created.format_version} is newer than this program's"
-                    raise LogError(msg)
+                try:
+                    self._live.put(fold_table(live, event))
+                except (UnknownEventError, ValueError) as error:
+                    raise LogError(str(error)) from error
 
 
-def _fold(at: table.Table | None, event: events_pb2.Event) -> table.Table:
+def check_requests(store: Store, events: Sequence[events_pb2.Event]) -> None:
+    """Refuse events whose request ids are not in the index: a retry would apply twice.
+
+    Raises:
+        LogError: one is missing, or the index says something else of it.
+
+    """
+    found = store.find_requests({(event.caller, event.request_id) for event in events})
+    for event in events:
+        entry = found.get((event.caller, event.request_id))
+        if entry is None or not is_caused_by(event, entry):
+            msg = f"the request of position {event.position} is not in the index of request ids"
+            raise LogError(msg)
+
+
+def is_caused_by(event: events_pb2.Event, entry: RequestEntry) -> bool:
+    """Return whether an event says that the request of an entry caused it."""
+    return (
+        (event.caller, event.request_id) == entry.key
+        and event.request_digest == entry.digest
+        and entry.first <= event.position <= entry.last
+    )
+
+
+def fold_table(at: Table | None, event: events_pb2.Event) -> Table:
+    """Return a table after the next event of its stream."""
     fact: TableEvent = payload_from_wire(event)  # type: ignore[assignment]  # it is in a table's stream
     return table.fold(at, fact)
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import monotonic
 
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
-from croupier.services.ledger.committed import Committed, read, stream_events, totals
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
+
+_NOTHING = Head()
+
+COMMIT_COMES_S = 1.0
+"""How long a snapshot waits for a commit to go along with, before it gets one of its own."""
 
 
 class Ledger:
@@ -27,27 +37,104 @@ class Ledger:
         observer: Observer,
         clock: Callable[[], int],
         limits: Limits,
+        *,
+        known: Head = _NOTHING,
     ) -> None:
+        """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits)
+        self._writer = Writer(ledger_id, store, observer, clock, limits, known=known)
+        self._users = 0
+        self._used_s = monotonic()
+        self._taking = asyncio.Lock()
 
     async def submit(self, request: Request) -> Receipt:
         """Return the receipt of a request once it is recorded, or refuse."""
-        return await self._writer.submit(request)
+        with self.in_use():
+            return await self._writer.submit(request)
 
     def enqueue(self, requests: Sequence[Request], *, atomic: bool) -> asyncio.Future[list[Answer]]:
         """Let requests of one caller wait for a turn; see `Writer.enqueue`."""
+        self._used_s = monotonic()
         return self._writer.enqueue(requests, atomic=atomic)
 
     async def drain(self) -> None:
         """Wait until every request that was taken is answered."""
         await self._writer.drain()
 
+    @property
+    def seen(self) -> Head:
+        """Return the furthest head that was ever seen, for when the ledger is opened again."""
+        return self._writer.seen
+
     def close(self) -> None:
         """Let go of the store."""
         self._store.close()
+
+    # --- use -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Keep the ledger open meanwhile; for whatever waits between two looks at it."""
+        try:
+            with self._held():
+                yield
+        finally:
+            self._used_s = monotonic()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """Keep the ledger open meanwhile, without being a use of it."""
+        self._users += 1
+        try:
+            yield
+        finally:
+            self._users -= 1
+
+    def is_idle_for(self, seconds: float) -> bool:
+        """Return whether nobody used it for so long, so that it may be closed.
+
+        One that is fenced is not idle: closed, it would forget what it has seen.
+        """
+        in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
+        return not in_use and monotonic() - self._used_s >= seconds
+
+    # --- in the background -----------------------------------------------------------------------
+
+    async def keep_book(self) -> None:
+        """Save a snapshot of the book if it is time for one, with the next commit if one comes."""
+        with self._held():
+            async with self._taking:
+                if await self._writer.snapshots.take_if_due(self._writer.committed.book):
+                    await asyncio.sleep(COMMIT_COMES_S)
+                    self._save_snapshots()
+
+    async def leave_book(self) -> None:
+        """Save a snapshot of the book as the process ends, if it is worth one."""
+        async with self._taking:
+            await self._writer.snapshots.take_if_due(self._writer.committed.book, ending=True)
+            self._save_snapshots()
+
+    def _save_snapshots(self) -> None:
+        if self._writer.snapshots.waits and not self.fenced:
+            self._writer.save_snapshots()
+
+    async def recheck(self, pause: Pause = rest) -> None:
+        """Read again what snapshots let this process skip; a difference fences."""
+        with self._held():
+            await self._recheck(pause)
+
+    async def _recheck(self, pause: Pause) -> None:
+        snapshots = self._writer.snapshots
+        try:
+            while (book := snapshots.unchecked) is not None and not self.fenced:
+                await recheck(self._store, book, snapshots.checked, pause)
+                snapshots.all_checked(book)
+            while (table := snapshots.next_unchecked()) is not None and not self.fenced:
+                await recheck_table(self._store, table, pause)
+        except LogError as error:
+            self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
 
@@ -61,6 +148,12 @@ class Ledger:
         if not self._begun:
             self._begun = self._committed().version(LEDGER_STREAM) > 0
         return self._begun
+
+    def summary(self) -> Summary:
+        """Return what a list shows of the ledger."""
+        if self.fenced:
+            return Summary(self.id, Head(), 0, self.fenced)
+        return Summary(self.id, self.head(), self.format_version)
 
     def head(self) -> Head:
         """Return the committed head."""
@@ -137,13 +230,15 @@ class Ledger:
 
     def table_events(self, table_id: str) -> Iterator[events_pb2.Event]:
         """Yield a table's committed events from its first, or refuse."""
-        last = self.table(table_id).version
-        for event in stream_events(self._store, TABLES + table_id):
-            if event.version > last:
-                return
-            yield event
+        with self.in_use():
+            last = self.table(table_id).version
+            for event in stream_events(self._store, TABLES + table_id):
+                if event.version > last:
+                    return
+                yield event
 
     def _committed(self) -> Committed:
+        self._used_s = monotonic()
         self._writer.refresh()
         return self._writer.committed
 

@@ -2,47 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 
 import structlog
-from eventsourcing.persistence import PersistenceError
+from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.names import is_id
+from croupier.services.ledger.book import LogError
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_times
 from croupier.services.ledger.writer import Limits, Observer
-from croupier.services.store.store import Engine, Head
+from croupier.services.store.store import Engine, Head, Store
 
 logger = structlog.get_logger()
 
+_NOTHING = Head()
+
+
+def everything(ledger_id: str) -> bool:
+    """Assign every ledger to this process."""
+    del ledger_id
+    return True
+
+
+BACKGROUND_S = 1.0
+"""How often it is looked whether there is anything to do in the background."""
+
 
 class Ledgers:
-    """All ledgers of an engine, opened when first needed. Any process may serve any of them."""
+    """All ledgers of an engine. Any process may serve any of them, whomever it is assigned to.
+
+    Those that are `assigned` to this process are opened by `recover` and stay open; any other is
+    opened when first needed and closed by `release_idle`.
+    """
 
     def __init__(
-        self, engine: Engine, observer: Observer, clock: Callable[[], int], limits: Limits
+        self,
+        engine: Engine,
+        observer: Observer,
+        clock: Callable[[], int],
+        limits: Limits,
+        assigned: Callable[[str], bool] = everything,
     ) -> None:
         self.engine = engine
         self._observer = observer
         self._clock = clock
         self._limits = limits
+        self.is_assigned = assigned
         self._open: dict[str, Ledger] = {}
+        self._seen: dict[str, Head] = {}
+        """Where the logs of ledgers that were closed ended: they may not go back unnoticed."""
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
 
     def recover(self) -> None:
-        """Open every ledger and fold its log, so that the first call finds it ready.
+        """Open every assigned ledger and fold its log, so that the first call finds it ready.
 
         A ledger that cannot be served is fenced and keeps no other from being served.
         """
-        for ledger_id in self._ids():
-            try:
-                self._opened(ledger_id).exists()
-            except Refused as refusal:
-                if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
-                    raise
+        for ledger_id in self.not_recovered():
+            self.recover_one(ledger_id)
+
+    def not_recovered(self) -> list[str]:
+        """Return the assigned ledgers that are not open: through other processes new ones come."""
+        return [
+            one
+            for one in self._ids()
+            if self.is_assigned(one) and one not in self._open and one not in self.away
+        ]
+
+    def recover_one(self, ledger_id: str) -> None:
+        """Open a ledger and fold its log; where it cannot be served, that is logged and known."""
+        try:
+            self._opened(ledger_id).exists()
+        except Refused as refusal:
+            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+                raise
+
+    def release_idle(self, unused_s: float) -> list[str]:
+        """Close ledgers of other processes, unused for so many seconds, and return their ids."""
+        idle = [one for one in self if not self.is_assigned(one.id) and one.is_idle_for(unused_s)]
+        for ledger in idle:
+            del self._open[ledger.id]
+            self._seen[ledger.id] = ledger.seen
+            ledger.close()
+        return [ledger.id for ledger in idle]
 
     def get(self, ledger_id: str) -> Ledger:
         """Return a ledger that exists, or refuse."""
@@ -73,23 +121,26 @@ class Ledgers:
             check_times(request, self._clock(), Head())
         return await self._opened(ledger_id).submit(request)
 
-    def page(
+    async def page(
         self, after: str, limit: int, allowed: frozenset[str] | None
-    ) -> tuple[list[Ledger], bool]:
+    ) -> tuple[list[Summary], bool]:
         """Return ledgers in order of their ids after `after`, and whether there are more.
 
-        Only those of `allowed` are considered; None means all.
+        Only those of `allowed` are considered; None means all. One that is not open here is looked
+        at and not opened: its log is not folded, and it takes no files afterwards.
         """
-        found: list[Ledger] = []
+        found: list[Summary] = []
         for ledger_id in self._ids():
             if ledger_id <= after or (allowed is not None and ledger_id not in allowed):
                 continue
-            ledger = self._listed(ledger_id)
-            if ledger is None:
+            if ledger_id not in self._open:
+                await asyncio.sleep(0)  # to look at many takes long; others have their turns
+            summary = self._summary(ledger_id)
+            if summary is None:
                 continue
             if len(found) == limit:
                 return found, True
-            found.append(ledger)
+            found.append(summary)
         return found, False
 
     def __iter__(self) -> Iterator[Ledger]:
@@ -101,26 +152,58 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    async def keep_books(self) -> None:
+        """Save snapshots of books when it is time for them, for ever."""
+        await self._for_ever(Ledger.keep_book)
+
+    async def recheck(self) -> None:
+        """Read again what snapshots let this process skip, one ledger after another, for ever."""
+        await self._for_ever(Ledger.recheck)
+
+    async def _for_ever(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        while True:
+            await self._each(do)
+            await asyncio.sleep(BACKGROUND_S)
+
+    async def _each(self, do: Callable[[Ledger], Awaitable[None]]) -> None:
+        """Do what nobody waits for; where it fails, the other ledgers are not concerned."""
+        for ledger in self:
+            try:
+                await do(ledger)
+            except Exception:
+                logger.exception("failed in the background", ledger=ledger.id)
+
     async def drain(self) -> None:
-        """Wait until every request that was taken is answered."""
+        """Wait until every request that was taken is answered, and leave snapshots behind."""
         for ledger in self:
             await ledger.drain()
+        await self._each(Ledger.leave_book)
 
     def close(self) -> None:
         """Let go of every store."""
         while self._open:
             self._open.popitem()[1].close()
 
-    def _listed(self, ledger_id: str) -> Ledger | None:
-        """Return a ledger that exists or is fenced; a store that is away hides no other ledger."""
+    def _summary(self, ledger_id: str) -> Summary | None:
+        """Return what a list shows; None if it does not exist or its store is away."""
         try:
+            if ledger_id not in self._open and not self.is_assigned(ledger_id):
+                store = self._store(ledger_id)
+                try:
+                    return glance(ledger_id, store)
+                except (LogError, DataError):
+                    logger.warning("ledger does not look right", ledger=ledger_id)
+                finally:
+                    store.close()
             ledger = self._opened(ledger_id)
-            return ledger if ledger.fenced or ledger.exists() else None
+            return ledger.summary() if ledger.fenced or ledger.exists() else None
+        except PersistenceError as error:
+            logger.error("store unavailable", ledger=ledger_id, error=str(error))  # noqa: TRY400
         except Refused as refusal:
             if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
         opened = self._open.get(ledger_id)
-        return opened if opened and opened.fenced else None
+        return opened.summary() if opened and opened.fenced else None
 
     def _ids(self) -> Iterator[str]:
         """Yield the ids of the engine's ledgers; what is called otherwise is none of ours."""
@@ -129,16 +212,23 @@ class Ledgers:
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
         if ledger is None:
-            try:
-                store = self.engine.open(ledger_id)
-            except (PersistenceError, OSError) as error:
-                self.away[ledger_id] = str(error)
-                logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
-                raise Refused(
-                    Reason.STORE_UNAVAILABLE,
-                    "the ledger's store cannot be opened; ask again with the same request id",
-                ) from error
-            ledger = Ledger(ledger_id, store, self._observer, self._clock, self._limits)
+            store = self._store(ledger_id)
+            known = self._seen.pop(ledger_id, _NOTHING)
+            ledger = Ledger(
+                ledger_id, store, self._observer, self._clock, self._limits, known=known
+            )
             self._open[ledger_id] = ledger
-            self.away.pop(ledger_id, None)
         return ledger
+
+    def _store(self, ledger_id: str) -> Store:
+        try:
+            store = self.engine.open(ledger_id)
+        except (PersistenceError, OSError) as error:
+            self.away[ledger_id] = str(error)
+            logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
+            raise Refused(
+                Reason.STORE_UNAVAILABLE,
+                "the ledger's store cannot be opened; ask again with the same request id",
+            ) from error
+        self.away.pop(ledger_id, None)
+        return store

@@ -66,11 +66,24 @@ class Layer:
         self.versions.update(layer.versions)
 
 
-class Live:
-    """Tables kept in memory, the most recently used ones; any other is replayed when needed."""
+class Keeper(Protocol):
+    """Who is told which tables are in memory, so that he can take snapshots of them."""
 
-    def __init__(self, capacity: int) -> None:
+    def kept(self, table: Table) -> None:
+        """A table came into memory or moved on."""
+        ...
+
+    def let_go(self, table: Table) -> None:
+        """A table left the memory."""
+        ...
+
+
+class Live:
+    """Tables kept in memory, the most recently used ones; any other is loaded when needed."""
+
+    def __init__(self, capacity: int, keeper: Keeper) -> None:
         self._capacity = capacity
+        self._keeper = keeper
         self._tables: OrderedDict[str, Table] = OrderedDict()
 
     def __len__(self) -> int:
@@ -87,5 +100,7 @@ class Live:
         """Keep a table, and let go of the one that was not used for longest."""
         self._tables[table.id] = table
         self._tables.move_to_end(table.id)
+        self._keeper.kept(table)
         if len(self._tables) > self._capacity:
-            self._tables.popitem(last=False)
+            _, oldest = self._tables.popitem(last=False)
+            self._keeper.let_go(oldest)

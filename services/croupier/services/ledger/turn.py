@@ -133,7 +133,7 @@ class Turn:
 
     def committed_now(self) -> None:
         """Let the committed state take over the turn's layer."""
-        self._committed.advance(self._layer, self.commit.head)
+        self._committed.advance(self._layer, self.commit)
 
 
 def check_times(request: Request, now_us: int, head: Head) -> None:

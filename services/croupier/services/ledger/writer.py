@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
 from time import perf_counter
 from typing import Protocol
@@ -21,16 +21,18 @@ from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.committed import Committed, LogError, read
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn
-from croupier.services.store.store import Head, HeadMovedError, RequestEntry, Store
+from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
 from croupier.v1 import events_pb2
 
 logger = structlog.get_logger()
 
 
-class Observer(Protocol):
+class Observer(SnapshotObserver, Protocol):
     """Who is told what the writer does."""
 
     def turn_committed(
@@ -58,6 +60,8 @@ class Limits:
     """Requests decided in one turn, unless one atomic batch has more."""
     live_tables: int = 10_000
     """Tables kept in memory."""
+    snapshots: Policy = field(default_factory=Policy)
+    """After how many events snapshots are taken."""
 
 
 GATHER_S = 0.002
@@ -65,6 +69,8 @@ GATHER_S = 0.002
 
 CROWD_TRIAL = 16
 """Every so many turns a crowd is given the chance to be found larger."""
+
+_NOTHING = Head()
 
 
 class Writer:
@@ -80,7 +86,10 @@ class Writer:
         observer: Observer,
         clock: Callable[[], int],
         limits: Limits,
+        *,
+        known: Head = _NOTHING,
     ) -> None:
+        """Begin with nothing in memory; the log must pass through `known`, seen before."""
         self._ledger = ledger
         self._store = store
         self._observer = observer
@@ -89,8 +98,9 @@ class Writer:
         self._admission = Admission(limits.queue)
         self._running: asyncio.Task[None] | None = None
         self._fresh = False
-        self._known = Head()
-        self.committed = Committed(store, limits.live_tables)
+        self._known = known
+        self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
+        self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self._expected = 1
         self._turns = 0
         self._gathered: asyncio.Event = asyncio.Event()
@@ -150,10 +160,43 @@ class Writer:
             raise self._unavailable(error) from error
         self._check_fenced()
 
+    @property
+    def busy(self) -> bool:
+        """Return whether anything is queued or being decided."""
+        return self._running is not None
+
+    @property
+    def seen(self) -> Head:
+        """Return the furthest head that was ever seen."""
+        return max(self._known, self.committed.head, key=lambda head: head.position)
+
     async def drain(self) -> None:
         """Wait until nothing is queued or being decided."""
         while self._running is not None:
             await asyncio.wait([self._running])
+
+    def save_snapshots(self) -> None:
+        """Save the snapshots that wait in a commit of their own, unless a turn takes them along.
+
+        Whoever has the lock keeps them waiting: they are not worth a wait.
+        """
+        if self._running is not None:
+            return
+        try:
+            if self._store.try_lock():
+                try:
+                    self.refresh()
+                    head = self.committed.head
+                    self.snapshots.commit([], Commit(head, head))
+                finally:
+                    self._unlock()
+        except (OSError, PersistenceError, Refused) as error:
+            logger.warning("snapshots not saved", ledger=self._ledger, error=str(error))
+
+    def fence(self, error: LogError) -> None:
+        """Serve this ledger no more: what was found behind its back is not what it says."""
+        if not self.fenced:
+            self._fence(error)
 
     # --- turns -----------------------------------------------------------------------------------
 
@@ -287,7 +330,7 @@ class Writer:
         """
         commit = turn.commit
         try:
-            self._store.commit([sealed.record for sealed in turn.sealed], commit)
+            self.snapshots.commit([sealed.record for sealed in turn.sealed], commit)
         except HeadMovedError:
             self._forget()
             raise
@@ -309,14 +352,20 @@ class Writer:
         """Return the receipt that a request got when it was recorded."""
         records = self._store.records(entry.first - 1, entry.last - entry.first + 1)
         events = tuple(read(record) for record in records)
+        # The index of request ids is in no tree, the records are.
+        if not events or not all(is_caused_by(event, entry) for event in events):
+            msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
+            raise LogError(msg)
         return Receipt(entry.first, entry.last, events[-1].version, events)
 
     # --- when something is wrong -----------------------------------------------------------------
 
     def _forget(self) -> None:
-        known = max(self._known, self.committed.head, key=lambda head: head.position)
-        self._known = known
-        self.committed = Committed(self._store, self._limits.live_tables, known)
+        self._known = self.seen
+        self.snapshots.forget()
+        self.committed = Committed(
+            self._store, self._limits.live_tables, self.snapshots, self._known
+        )
         self._fresh = False
 
     def _fence(self, error: LogError | DataError) -> None:

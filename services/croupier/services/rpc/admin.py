@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from croupier.services.assignment import Assignment
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.sealing import timestamp
 from croupier.services.rpc import names, views, wire
@@ -15,8 +16,11 @@ from croupier.v1.admin_pb2_grpc import AdminServiceServicer
 class AdminService(AdminServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers, version: str, started_us: int) -> None:
+    def __init__(
+        self, ledgers: Ledgers, assignment: Assignment, version: str, started_us: int
+    ) -> None:
         self._ledgers = ledgers
+        self._assignment = assignment
         self._version = version
         self._started = timestamp(started_us)
 
@@ -27,19 +31,21 @@ class AdminService(AdminServiceServicer):
         receipt = await self._ledgers.create(caller().check_ledger(ledger_id), parsed)
         return pb.CreateLedgerResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
-            ledger=views.ledger_to_wire(self._ledgers.get(ledger_id)),
+            ledger=views.ledger_to_wire(self._ledgers.get(ledger_id).summary()),
         )
 
     async def GetLedger(self, request: pb.GetLedgerRequest, context: Any) -> pb.GetLedgerResponse:
         ledger_id = caller().check_ledger(names.parse_ledger(request.name, "name"))
-        return pb.GetLedgerResponse(ledger=views.ledger_to_wire(self._ledgers.get(ledger_id)))
+        return pb.GetLedgerResponse(
+            ledger=views.ledger_to_wire(self._ledgers.get(ledger_id).summary())
+        )
 
     async def ListLedgers(
         self, request: pb.ListLedgersRequest, context: Any
     ) -> pb.ListLedgersResponse:
         size = views.page_size(request.page_size)
         (after,) = views.after_page("ledgers", request.page_token)
-        ledgers, more = self._ledgers.page(after, size, caller().ledgers)
+        ledgers, more = await self._ledgers.page(after, size, caller().ledgers)
         return pb.ListLedgersResponse(
             ledgers=[views.ledger_to_wire(ledger) for ledger in ledgers],
             next_page_token=views.page_token("ledgers", ledgers[-1].id) if more else "",
@@ -48,6 +54,11 @@ class AdminService(AdminServiceServicer):
     async def GetServerInfo(
         self, request: pb.GetServerInfoRequest, context: Any
     ) -> pb.GetServerInfoResponse:
+        best = ""
+        if request.ledger:
+            # It need not exist: where it will be best is known before it is created.
+            ledger_id = caller().check_ledger(names.parse_ledger(request.ledger, "ledger"))
+            best = self._assignment.best(ledger_id)
         return pb.GetServerInfoResponse(
             version=self._version,
             engine=self._ledgers.engine.name,
@@ -56,4 +67,7 @@ class AdminService(AdminServiceServicer):
             start_time=self._started,
             caller=caller().name,
             roles=sorted(caller().roles),
+            address=self._assignment.address,
+            addresses=self._assignment.addresses,
+            best_address=best,
         )

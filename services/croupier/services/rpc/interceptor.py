@@ -16,6 +16,7 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from croupier.domain.errors import Kind, Reason, Refused, shown
+from croupier.services.rpc.backlog import Backlog
 from croupier.services.rpc.callers import Callers
 from croupier.services.rpc.calls import CURRENT, Call
 from croupier.services.rpc.permissions import OPEN_TO_ALL, ROLES, check_role
@@ -48,7 +49,9 @@ class Interceptor(grpc.aio.ServerInterceptor):
         observer: Observer,
         clock: Callable[[], int],
         message_bytes_max: int,
+        backlog: Backlog,
     ) -> None:
+        self._backlog = backlog
         self._callers = callers
         self._observer = observer
         self._clock = clock
@@ -74,7 +77,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
     def _wrap(self, method: str, handler: Any) -> Any:
         if method in OPEN_TO_ALL:
-            return handler
+            return self._counted(handler)
         if handler.request_streaming and not method.startswith(OWN):
             # Reflection: the library's own service, guarded and otherwise left alone.
             return grpc.stream_stream_rpc_method_handler(
@@ -96,6 +99,28 @@ class Interceptor(grpc.aio.ServerInterceptor):
         return grpc.unary_unary_rpc_method_handler(
             self._unary(method, handler.unary_unary), decode, encode
         )
+
+    def _counted(self, handler: Any) -> Any:
+        """Return a handler of the library's own health service, which is only counted."""
+
+        async def check(request: Any, context: Any) -> Any:
+            self._backlog.begun()
+            try:
+                return await handler.unary_unary(request, context)
+            finally:
+                self._backlog.ended()
+
+        async def watch(request: Any, context: Any) -> None:
+            self._backlog.begun()
+            try:
+                await handler.unary_stream(request, context)
+            finally:
+                self._backlog.ended()
+
+        serializers = (handler.request_deserializer, handler.response_serializer)
+        if handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(watch, *serializers)
+        return grpc.unary_unary_rpc_method_handler(check, *serializers)
 
     def _decoder(self, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
         """Return a deserialiser that gives a refusal in place of a message it cannot read."""
@@ -119,6 +144,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
         self, method: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]
     ) -> None:
         """Let the call in and make it the current one, or refuse."""
+        self._backlog.check()
         remaining_s = context.time_remaining()
         deadline_us = None
         if remaining_s is not None:
@@ -133,6 +159,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
     def _unary(self, method: str, handle: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
             started = perf_counter()
+            self._backlog.begun()
             try:
                 self._admit(method, request, context)
                 response = handle(request, context)
@@ -159,6 +186,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
             request: Any, context: grpc.aio.ServicerContext[Any, Any]
         ) -> AsyncIterator[Any]:
             started = perf_counter()
+            self._backlog.begun()
             try:
                 self._admit(method, request, context)
                 async for response in handle(request, context):
@@ -197,6 +225,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
         await context.abort(code, refusal.message, details_of(refusal))
 
     def _finished(self, method: str, code: str, reason: str, started: float) -> None:
+        self._backlog.ended()
         name = method.removeprefix(OWN) if method.startswith(OWN) else method.lstrip("/")
         self._observer.call_finished(name, code, reason, perf_counter() - started)
 

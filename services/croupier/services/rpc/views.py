@@ -13,8 +13,8 @@ from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import GAMES
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
-from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.sealing import timestamp
+from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.rpc import names
 from croupier.services.rpc.status import INTERNAL, refusal_to_wire
@@ -118,16 +118,15 @@ def currency_to_wire(currency: str, sums: dict[str, int]) -> accounts_pb2.Curren
     )
 
 
-def ledger_to_wire(ledger: Ledger) -> admin_pb2.Ledger:
+def ledger_to_wire(ledger: Summary) -> admin_pb2.Ledger:
     """Return a ledger as its message, also one that is fenced."""
     if ledger.fenced:
         return admin_pb2.Ledger(name=names.ledger_name(ledger.id), fenced=ledger.fenced)
-    head = ledger.head()
     return admin_pb2.Ledger(
         name=names.ledger_name(ledger.id),
-        position=head.position,
-        root=head.frontier.root,
-        recorded_time=timestamp(head.recorded_us),
+        position=ledger.head.position,
+        root=ledger.head.frontier.root,
+        recorded_time=timestamp(ledger.head.recorded_us),
         format_version=ledger.format_version,
     )
 

@@ -13,32 +13,31 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from eventsourcing import sqlite as library
 from eventsourcing.persistence import (
     DataError,
     IntegrityError,
     Notification,
-    ProgrammingError,
+    PersistenceError,
     StoredEvent,
 )
 
 from croupier.services.audit.tree import Frontier
 from croupier.services.store.lock import FileLock
+from croupier.services.store.sqlite_commit import INSERT, record, row_of
 from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
-from croupier.services.store.sqlite_schema import statements
+from croupier.services.store.sqlite_schema import SNAPSHOTS, statements
 from croupier.services.store.store import (
     Commit,
     Head,
-    HeadMovedError,
     RequestEntry,
     RequestKey,
+    Snapshot,
 )
 
 __all__ = ["Datastore", "Factory", "Recorder", "SQLiteEngine"]
 
-_INSERT = "INSERT INTO stored_events VALUES (?,?,?,?,?)"
 _COLUMNS = "SELECT position, originator_id, originator_version, topic, state FROM stored_events "
 
 
@@ -74,7 +73,7 @@ class Recorder(library.SQLiteApplicationRecorder):
     ) -> Sequence[int] | None:
         commit: Commit | None = kwargs.get("commit")
         if commit is not None:
-            return _commit(c, stored_events, commit)
+            return record(c, stored_events, commit)
         c.execute("SELECT position FROM head")
         if c.fetchone()[0]:
             msg = "this log has a head; events are added with commit=..."
@@ -82,7 +81,7 @@ class Recorder(library.SQLiteApplicationRecorder):
         c.execute("SELECT COALESCE(MAX(position), 0) FROM stored_events")
         last: int = c.fetchone()[0]
         positions = range(last + 1, last + 1 + len(stored_events))
-        c.executemany(_INSERT, map(_row, positions, stored_events))
+        c.executemany(INSERT, map(row_of, positions, stored_events))
         return list(positions)
 
     def select_notifications(
@@ -140,9 +139,18 @@ class Recorder(library.SQLiteApplicationRecorder):
 
     def is_made(self) -> bool:
         """Return whether the file has the schema, which is made whole or not at all."""
-        query = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = 'head'"
+        return self._has_table("head")
+
+    def add_snapshots(self) -> None:
+        """Make the table of snapshots in a file that has none; without it all else works."""
+        with suppress(sqlite3.Error, PersistenceError):
+            if not self._has_table("snapshots"):
+                self._connection.execute(SNAPSHOTS)
+
+    def _has_table(self, name: str) -> bool:
+        query = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = ?"
         with translated():
-            return bool(self._connection.execute(query).fetchone()[0])
+            return bool(self._connection.execute(query, (name,)).fetchone()[0])
 
     def _data_version(self) -> int:
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
@@ -184,7 +192,7 @@ class Recorder(library.SQLiteApplicationRecorder):
         with translated():
             connection = self._connection
             with writing(connection):
-                _commit(library.SQLiteCursor(connection.cursor()), records, commit)
+                record(library.SQLiteCursor(connection.cursor()), records, commit)
 
     def _select(self, tail: str, params: Sequence[Any]) -> list[Notification]:
         with translated():
@@ -237,6 +245,13 @@ class Recorder(library.SQLiteApplicationRecorder):
         with translated():
             return int(self._connection.execute(query, (last,)).fetchone()[0])
 
+    def snapshot(self, name: str) -> Snapshot | None:
+        """Return the snapshot of this name; see `Store.snapshot`."""
+        query = "SELECT name, position, stamp, state, digest FROM snapshots WHERE name = ?"
+        with translated():
+            row = self._connection.execute(query, (name,)).fetchone()
+        return None if row is None else Snapshot.checked(*row)
+
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:
@@ -280,41 +295,6 @@ _FIND_REQUESTS = (
 
 _KEYS_PER_QUERY = 400
 """Two parameters a key, below the 999 that the oldest supported SQLite takes."""
-
-
-def _row(position: int, event: StoredEvent) -> tuple[int, str, int, str, bytes]:
-    stream = event.originator_id
-    name = stream.hex if isinstance(stream, UUID) else stream
-    return (position, name, event.originator_version, event.topic, event.state)
-
-
-def _commit(c: library.SQLiteCursor, records: Sequence[StoredEvent], commit: Commit) -> list[int]:
-    """Compare and move the head, then insert; the caller holds a writing transaction."""
-    expected, head = commit.expected, commit.head
-    moved = c.sqlite_cursor.execute(
-        "UPDATE head SET position = ?, recorded_us = ?, frontier = ? "
-        "WHERE position = ? AND frontier = ?",
-        (
-            head.position,
-            head.recorded_us,
-            head.frontier.to_bytes(),
-            expected.position,
-            expected.frontier.to_bytes(),
-        ),
-    ).rowcount
-    if moved != 1:
-        msg = f"the head is not at {expected.position} any more"
-        raise HeadMovedError(msg)
-    positions = [record.id for record in records if isinstance(record, Notification)]
-    if positions != list(range(expected.position + 1, head.position + 1)):
-        msg = f"records from {expected.position + 1} to {head.position} were expected"
-        raise ProgrammingError(msg)
-    c.executemany(_INSERT, map(_row, positions, records))
-    c.executemany(
-        "INSERT INTO requests VALUES (?,?,?,?,?)",
-        [(r.caller, r.request_id, r.digest, r.first, r.last) for r in commit.requests],
-    )
-    return positions
 
 
 class Factory(library.SQLiteFactory):
@@ -379,6 +359,7 @@ class SQLiteEngine:
         try:
             if not recorder.is_made():
                 recorder.create_table()
+            recorder.add_snapshots()
         except BaseException:
             recorder.close()
             raise

@@ -1,11 +1,23 @@
 """The schema of a ledger's file: log, request ids, head, and what may not happen to them.
 
-Triggers refuse to change or remove a record, and to put another in its place.
+Triggers refuse to change or remove a record, and to put another in its place. Snapshots are a
+cache, which may be replaced and deleted.
 """
 
 from __future__ import annotations
 
 import sqlite3
+
+SNAPSHOTS = """\
+CREATE TABLE IF NOT EXISTS snapshots (
+    name TEXT PRIMARY KEY,
+    position INTEGER NOT NULL,
+    stamp TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    state BLOB NOT NULL
+);
+"""
+"""The only table that may lose rows, or be missing: a file made before snapshots has none."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS stored_events (
@@ -58,7 +70,7 @@ CREATE TRIGGER IF NOT EXISTS requests_not_replaced BEFORE INSERT ON requests
 def statements() -> list[str]:
     """Return the schema's statements; a trigger's inner semicolon does not end one."""
     found, pending = [], ""
-    for line in _SCHEMA.splitlines():
+    for line in (_SCHEMA + SNAPSHOTS).splitlines():
         pending += line + "\n"
         if sqlite3.complete_statement(pending):
             found.append(pending)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Protocol
 
 from eventsourcing.persistence import IntegrityError, Notification
@@ -51,13 +52,65 @@ class RequestEntry:
         return (self.caller, self.request_id)
 
 
+class SnapshotError(Exception):
+    """A stored snapshot is not what was saved: whoever asked does as if there were none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was folded from the log up to `position`: a cache, and never the only place of anything.
+
+    `stamp` says what wrote `state`; who does not write the same stamp does not read the state.
+    """
+
+    name: str
+    position: int
+    stamp: str
+    state: bytes
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 over all fields, which is kept beside them."""
+        digest = sha256()
+        for part in (self.name.encode(), b"%d" % self.position, self.stamp.encode(), self.state):
+            digest.update(b"%d:" % len(part))
+            digest.update(part)
+        return digest.digest()
+
+    @classmethod
+    def checked(
+        cls, name: object, position: object, stamp: object, state: object, digest: object
+    ) -> Snapshot:
+        """Return the snapshot of stored fields.
+
+        Raises:
+            SnapshotError: they are of other types than they should be, or their digest is another.
+
+        """
+        if not (
+            isinstance(name, str)
+            and isinstance(position, int)
+            and isinstance(stamp, str)
+            and isinstance(state, bytes)
+        ):
+            raise SnapshotError("a field of the snapshot is of another type")
+        snapshot = cls(name, position, stamp, state)
+        if snapshot.digest() != digest:
+            raise SnapshotError(f"the snapshot {name} was changed after it was saved")
+        return snapshot
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a transaction records beside its events, and the head on which it was decided."""
+    """What a transaction records beside its events, and the head on which it was decided.
+
+    Snapshots replace those of the same names. A commit may have no events: it leaves the head
+    where it is.
+    """
 
     expected: Head
     head: Head
     requests: Sequence[RequestEntry] = ()
+    snapshots: Sequence[Snapshot] = ()
 
 
 class Store(Protocol):
@@ -103,6 +156,15 @@ class Store(Protocol):
 
     def count_requests(self, last: int) -> int:
         """Return how many accepted requests have all their events up to position `last`."""
+        ...
+
+    def snapshot(self, name: str) -> Snapshot | None:
+        """Return the snapshot that was saved last under this name, None if there is none.
+
+        Raises:
+            SnapshotError: there is something else in its place.
+
+        """
         ...
 
     def try_lock(self) -> bool:

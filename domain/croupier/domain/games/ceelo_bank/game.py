@@ -31,6 +31,7 @@ class CeeloBank:
     code = "ceelo_bank"
     title = "Cee-lo with a bank"
     edition = 1
+    state_type = State
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
 
