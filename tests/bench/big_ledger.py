@@ -192,9 +192,10 @@ async def _serve(run: Run, small: Service, large: Service, start_s: tuple[float,
 async def _checked_s(served: Service) -> float:
     """Wait until the server has nothing left to do in the background, and return how long."""
     started = perf_counter()
-    while served.metric(UNCHECKED):
+    while True:
+        if not served.metric(UNCHECKED):
+            return perf_counter() - started
         await asyncio.sleep(CHECK_S)
-    return perf_counter() - started
 
 
 def _disk_mb(folder: Path) -> float:
