@@ -95,11 +95,13 @@ async def test_a_watcher_begins_where_he_wants(serve: Serve, from_position: int)
     assert positions == list(range(from_position, last + 1))
 
 
+@pytest.mark.parametrize("near", [0, 20, 10**6], ids=["far behind", "both", "near"])
 async def test_watching_and_writing_at_once_leave_no_gap_and_no_double(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, near: int
 ):
     monkeypatch.setattr(watching, "PAGE", 7)
     monkeypatch.setattr(watching, "PAGES", 2)
+    monkeypatch.setattr(watching, "NEAR", near)
     client = await casino(serve)
     calls = [client.listen(watch(start)) for start in (1, 3, 14, 15, 16)]
 

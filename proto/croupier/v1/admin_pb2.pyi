@@ -266,7 +266,7 @@ class GetServerInfoResponse(_message.Message):
     def roles(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
     def addresses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """All servers that share the ledgers, in the order in which ledgers are assigned to them."""
+        """All servers that share the ledgers, in any order."""
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.ledger.writer import Limits, Observer, Writer
@@ -38,13 +39,14 @@ class Ledger:
         clock: Callable[[], int],
         limits: Limits,
         *,
+        rounds: Rounds,
         known: Head = _NOTHING,
     ) -> None:
         """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits, known=known)
+        self._writer = Writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
         self._users = 0
         self._used_s = monotonic()
         self._taking = asyncio.Lock()

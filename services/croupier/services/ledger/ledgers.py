@@ -13,6 +13,7 @@ from croupier.domain.names import is_id
 from croupier.services.ledger.book import LogError
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_times
 from croupier.services.ledger.writer import Limits, Observer
@@ -53,6 +54,7 @@ class Ledgers:
         self._clock = clock
         self._limits = limits
         self.is_assigned = assigned
+        self._rounds = Rounds()
         self._open: dict[str, Ledger] = {}
         self._seen: dict[str, Head] = {}
         """Where the logs of ledgers that were closed ended: they may not go back unnoticed."""
@@ -215,7 +217,13 @@ class Ledgers:
             store = self._store(ledger_id)
             known = self._seen.pop(ledger_id, _NOTHING)
             ledger = Ledger(
-                ledger_id, store, self._observer, self._clock, self._limits, known=known
+                ledger_id,
+                store,
+                self._observer,
+                self._clock,
+                self._limits,
+                rounds=self._rounds,
+                known=known,
             )
             self._open[ledger_id] = ledger
         return ledger

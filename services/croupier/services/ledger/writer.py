@@ -1,9 +1,9 @@
 """The writer: one per ledger, in turns. Every answer, refusals included, rests on a turn.
 
-A turn takes the ledger's lock, folds what other processes committed, decides all that is waiting
-and records it with one commit. Batches form by load: while a turn commits, callers queue up for
-the next. Turns run on the event loop: a commit takes less than handing it to a thread costs, and
-only the wait for a lock that another process holds goes to a thread.
+A turn takes the ledger's lock, folds what other processes committed, decides what is waiting and
+records it with one commit; when there are turns, `rounds` decides. They run on the event loop: a
+commit takes less than handing it to a thread costs, and only the wait for a lock that another
+process holds goes to a thread.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from croupier.services.ledger.admission import Admission, Job
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.requests import Request
+from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
@@ -64,12 +65,6 @@ class Limits:
     """After how many events snapshots are taken."""
 
 
-GATHER_S = 0.002
-"""The longest that a turn waits for a crowd to come together, seconds."""
-
-CROWD_TRIAL = 16
-"""Every so many turns a crowd is given the chance to be found larger."""
-
 _NOTHING = Head()
 
 
@@ -87,6 +82,7 @@ class Writer:
         clock: Callable[[], int],
         limits: Limits,
         *,
+        rounds: Rounds,
         known: Head = _NOTHING,
     ) -> None:
         """Begin with nothing in memory; the log must pass through `known`, seen before."""
@@ -96,14 +92,14 @@ class Writer:
         self._clock = clock
         self._limits = limits
         self._admission = Admission(limits.queue)
-        self._running: asyncio.Task[None] | None = None
+        self._rounds = rounds
+        self._waiting: asyncio.Task[None] | None = None
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._fresh = False
         self._known = known
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
-        self._expected = 1
-        self._turns = 0
-        self._gathered: asyncio.Event = asyncio.Event()
         self.fenced = ""
 
     # --- asking ----------------------------------------------------------------------------------
@@ -123,10 +119,9 @@ class Writer:
         answer: asyncio.Future[list[Answer]] = asyncio.get_running_loop().create_future()
         self._admission.put(Job(tuple(requests), atomic, answer))
         self._observer.queue_changed(self._ledger, self._admission.waiting)
-        if self._admission.jobs >= self._expected:
-            self._gathered.set()
-        if self._running is None:
-            self._running = asyncio.create_task(self._run())
+        self._idle.clear()
+        if self._waiting is None:
+            self._rounds.wants(self, 1)
         return answer
 
     async def submit(self, request: Request) -> Receipt:
@@ -163,7 +158,7 @@ class Writer:
     @property
     def busy(self) -> bool:
         """Return whether anything is queued or being decided."""
-        return self._running is not None
+        return not self._idle.is_set()
 
     @property
     def seen(self) -> Head:
@@ -172,15 +167,14 @@ class Writer:
 
     async def drain(self) -> None:
         """Wait until nothing is queued or being decided."""
-        while self._running is not None:
-            await asyncio.wait([self._running])
+        await self._idle.wait()
 
     def save_snapshots(self) -> None:
         """Save the snapshots that wait in a commit of their own, unless a turn takes them along.
 
         Whoever has the lock keeps them waiting: they are not worth a wait.
         """
-        if self._running is not None:
+        if self.busy:
             return
         try:
             if self._store.try_lock():
@@ -200,49 +194,51 @@ class Writer:
 
     # --- turns -----------------------------------------------------------------------------------
 
-    async def _run(self) -> None:
-        try:
-            while self._admission.jobs:
-                await self._gather()
-                await self._turn()
-                # One turn of this ledger, then whatever else the loop has to do.
-                await asyncio.sleep(0)
-        finally:
-            self._running = None
+    def turn(self) -> int:
+        """Decide and record what waits; return how many jobs were answered.
 
-    async def _gather(self) -> None:
-        """Wait a moment for as many as the last turn answered: under load they come again.
-
-        Who is alone, or a crowd that is complete, waits for nothing.
+        Where another process has the lock the turn comes when it lets go, and keeps nobody else
+        waiting until then.
         """
-        if self._admission.jobs < self._expected:
-            self._gathered.clear()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(GATHER_S):
-                    await self._gathered.wait()
-
-    def _crowd(self, size: int) -> int:
-        """Return how many to wait for after a turn of `size`: now and then a larger crowd."""
-        self._turns += 1
-        return 2 * size if size > 1 and self._turns % CROWD_TRIAL == 0 else size
-
-    async def _turn(self) -> None:
         try:
-            if not self._store.try_lock():
-                await self._wait_for_lock()
+            if self._store.try_lock():
+                return self._locked_turn()
         except (OSError, PersistenceError) as error:
             self._refuse_all(self._unavailable(error))
-            return
+            self._go_on()
+            return 0
+        self._waiting = asyncio.create_task(self._turn_later())
+        return 0
+
+    async def _turn_later(self) -> None:
+        try:
+            await self._wait_for_lock()
+            self._locked_turn()
+        except (OSError, PersistenceError) as error:
+            self._refuse_all(self._unavailable(error))
+        finally:
+            self._waiting = None
+            self._go_on()
+
+    def _locked_turn(self) -> int:
         try:
             jobs = self._admission.take(self._limits.batch)
             self._observer.queue_changed(self._ledger, self._admission.waiting)
-            self._expected = self._crowd(len(jobs))
             answers = self._record(jobs) if jobs else []
         finally:
             self._unlock()
         for job, answer in zip(jobs, answers, strict=True):
             if not job.gone:
                 job.answer.set_result(answer)
+        self._go_on()
+        return len(jobs)
+
+    def _go_on(self) -> None:
+        """Ask for another turn if something is left to do."""
+        if not self._admission.jobs:
+            self._idle.set()
+        elif self._waiting is None:
+            self._rounds.wants(self, self._admission.jobs)
 
     async def _wait_for_lock(self) -> None:
         """Wait for the lock in a thread that dies with the process, however long that takes."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.audit.replay import Replay
 from croupier.services.ledger.deciding import TABLES
-from croupier.services.ledger.feed import Feed
+from croupier.services.ledger.feed import FOR_OTHERS, Feed, Watch
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.sealing import microseconds
-from croupier.services.rpc import names, views, wire
+from croupier.services.rpc import names, views, watching, wire
 from croupier.services.rpc.callers import Role
 from croupier.services.rpc.calls import caller
 from croupier.services.rpc.streams import Streams
-from croupier.services.rpc.watching import Page, Pages, Wanted, message
+from croupier.services.rpc.watching import Pages, Wanted, message
 from croupier.v1 import audit_pb2 as pb
 from croupier.v1.audit_pb2_grpc import AuditServiceServicer
 
@@ -34,7 +35,7 @@ class AuditService(AuditServiceServicer):
         self._heartbeat_s = heartbeat_s
         # By the ledger itself: one that is opened anew begins with no pages.
         self._pages: WeakKeyDictionary[Ledger, Pages] = WeakKeyDictionary()
-        self._reading = asyncio.Lock()
+        self._behind = asyncio.Lock()
 
     async def ReplayTable(
         self, request: pb.ReplayTableRequest, context: Any
@@ -81,42 +82,46 @@ class AuditService(AuditServiceServicer):
         wanted = Wanted.of(_watched(request, ledger), list(request.kinds))
         position = (_not_negative(request.from_position, "from_position") or 1) - 1
         _check_reached(ledger, position)
-        with self._streams.one():
-            async for response in self._watch(ledger_id, position, wanted):
+        with self._streams.one(), self._feed.watching(ledger_id) as watch:
+            async for response in self._watch(watch, position, wanted):
                 yield response  # type: ignore[misc]  # it is encoded already
 
-    async def _watch(self, ledger_id: str, position: int, wanted: Wanted) -> AsyncIterator[bytes]:
+    async def _watch(self, watch: Watch, position: int, wanted: Wanted) -> AsyncIterator[bytes]:
         """Yield what is after a position and wanted, and for ever what comes."""
         loop = asyncio.get_running_loop()
         due = loop.time() + self._heartbeat_s
         while True:
             self._streams.check_serving()
-            ledger = self._ledgers.get(ledger_id)
+            ledger = self._ledgers.get(watch.ledger)
             head = ledger.head().position
             encoded = b""
             if position < head:
-                page = await self._page(ledger, position, head)
-                encoded = page.after(position, wanted)
-                position = page.last
+                encoded, position = await self._after(ledger, position, head, wanted)
             if encoded or loop.time() >= due:
                 yield message(encoded, position + 1, head)
                 due = loop.time() + self._heartbeat_s
-            elif position < head:
-                await asyncio.sleep(0)
-            else:
-                await self._feed.wait(ledger_id, due)
+            elif position >= head:
+                await watch.wait(due)
 
-    async def _page(self, ledger: Ledger, position: int, head: int) -> Page:
-        """Return a page of the log. Only one is read from the store in each turn of the loop."""
+    async def _after(
+        self, ledger: Ledger, position: int, head: int, wanted: Wanted
+    ) -> tuple[bytes, int]:
+        """Return what is wanted of the page after a position, encoded, and the page's last one.
+
+        Of all who are far behind, one has his page at a time, and then there is time for others.
+        """
         pages = self._pages.get(ledger)
         if pages is None:
             pages = self._pages[ledger] = Pages(ledger)
-        if pages.is_at_hand(position):
-            return pages.get(position, head)
-        async with self._reading:
+        if head - position <= watching.NEAR:
             page = pages.get(position, head)
-            await asyncio.sleep(0)
-            return page
+            return page.after(position, wanted), page.last
+        async with self._behind:
+            started = perf_counter()
+            page = pages.get(position, head)
+            encoded = page.after(position, wanted)
+            await asyncio.sleep(FOR_OTHERS * (perf_counter() - started))
+            return encoded, page.last
 
 
 def _watched(request: pb.WatchEventsRequest, ledger: Ledger) -> str:

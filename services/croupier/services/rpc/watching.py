@@ -16,6 +16,9 @@ PAGE = 256
 PAGES = 16
 """Pages kept in memory for a ledger."""
 
+NEAR = PAGE * PAGES // 2
+"""Who is no further behind than this many events reads pages that others read too."""
+
 ENCODED = 64
 """Answers kept with a page, for whoever comes next with the same wish."""
 
@@ -86,10 +89,6 @@ class Pages:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._pages: OrderedDict[int, Page] = OrderedDict()
-
-    def is_at_hand(self, position: int) -> bool:
-        """Return whether a page with the events after a position can be had with little reading."""
-        return position // PAGE * PAGE in self._pages
 
     def get(self, position: int, head: int) -> Page:
         """Return the page with the events after a position, as far as the head."""
