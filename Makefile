@@ -13,6 +13,7 @@ SERVICES  := $(shell grep -l '^service ' $(PROTOS) /dev/null)
 STUBS     := build/stubs
 LOCKED    := $(VENV)/.locked
 INSTALLED := $(VENV)/.installed
+PLOTTING  := $(VENV)/.plotting
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
@@ -20,10 +21,10 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check proto drift bench clean lock stubs
+.PHONY: help setup run demo test check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## create .venv with the locked packages and this checkout
 
@@ -71,12 +72,18 @@ stubs: $(INSTALLED)
 		--plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
 		--grpc_python_out=$(STUBS) --mypy_grpc_out=quiet:$(STUBS) $(SERVICES)
 
-bench: $(INSTALLED) ## measure speed against yardsticks of the same run
+bench: $(INSTALLED) $(PLOTTING) ## measure speed against yardsticks of the same run, and draw it
 	@$(BIN)/python tests/bench/run.py
+	@$(BIN)/python tests/bench/plots.py build/bench-points.json docs/plots
+
+bench-smoke: $(INSTALLED) ## run the benchmark on tiny sizes, to see that it works
+	@mkdir -p build
+	@$(BIN)/python tests/bench/run.py --smoke > build/bench-smoke.txt || { cat build/bench-smoke.txt; exit 1; }
 
 lock: $(INSTALLED) ## renew requirements/ from pyproject.toml
 	@$(call compile,run,)
 	@$(call compile,dev,--group dev --constraints requirements/run.txt)
+	@$(call compile,bench,--group bench --constraints requirements/run.txt --constraints requirements/dev.txt)
 
 clean: ## remove .venv, build and caches; ledgers in .data stay
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
@@ -105,4 +112,10 @@ $(INSTALLED): $(LOCKED) pyproject.toml
 	@echo "setup: installing croupier"
 	@mkdir -p build
 	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e .
+	@touch $@
+
+# What only the plots of `make bench` need; pins agree with those of the environment it joins.
+$(PLOTTING): $(LOCKED) requirements/bench.txt
+	@echo "setup: installing what draws the plots"
+	@$(BIN)/python -m pip install -qq --require-hashes -r requirements/bench.txt
 	@touch $@
