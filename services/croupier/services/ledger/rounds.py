@@ -2,8 +2,8 @@
 
 The gRPC library hands calls to the event loop one by one. A turn begun by the first of them would
 record it alone, and each of the others with a commit of its own. So a round waits until as many
-jobs have come, for all ledgers together, as the last one answered: under load they come again. A
-round of one, or a crowd that is complete, waits for nothing.
+jobs have come, for all ledgers together, as the last one answered: under load they come again. Who
+is alone, or a crowd that is complete, waits for nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from typing import Protocol
 EACH_S = 0.000_2
 """How long a round waits for each job that is expected: about what it takes to hand one over."""
 
-LEAST_S, MOST_S = 0.001, 0.005
-"""Bounds of that wait, seconds; event loops know no shorter times."""
+LEAST_S, MOST_S = 0.002, 0.005
+"""Bounds of that wait, seconds."""
+
+CROWD = 3
+"""Fewer gain less by sharing a commit than they lose by waiting for each other."""
 
 TRIAL, TRIAL_MOST = 16, 1_024
 """After so many rounds a crowd is given the chance to be found larger: at first, and at most where
@@ -82,13 +85,17 @@ class Rounds:
     def _learn(self, answered: int) -> None:
         """Expect as many as came, and from time to time twice as many.
 
-        A crowd that was found larger is looked for again at once; where there was none, a lone
-        caller's calls wait in vain ever more rarely.
+        A crowd that was found larger is looked for again at once. Where there is none, a call waits
+        in vain ever more rarely.
         """
+        if answered >= CROWD:
+            self._trial_after = TRIAL
+        elif self._on_trial:
+            self._trial_after = min(2 * self._trial_after, TRIAL_MOST)
         if self._on_trial:
             found = answered >= self._expected
-            self._trial_after = TRIAL if found else min(2 * self._trial_after, TRIAL_MOST)
             self._until_trial = 1 if found else self._trial_after
         self._until_trial -= 1
         self._on_trial = self._until_trial <= 0
-        self._expected = max(answered, 1) * (2 if self._on_trial else 1)
+        crowd = answered if answered >= CROWD or self._on_trial else 1
+        self._expected = max(crowd, 1) * (2 if self._on_trial else 1)
