@@ -46,7 +46,8 @@ def allowed_command(one, chance, amount=None):
         values["dice"] = tuple(chance.randint(1, 6) for _ in range(small))
     elif amount is not None:
         values[one.field] = amount
-    return BY_NAME[one.command](**{name: value for name, value in values.items() if name})
+    kind = BY_NAME[one.command]
+    return kind(**{field.name: values[field.name] for field in fields(kind)})
 
 
 def expected(at, chance):

@@ -76,9 +76,9 @@ def session():
     yield CloseTable("t2")
     yield Withdraw("player:cleo", "EUR", 1234)
     # What came later comes at the end: what was recorded before stays as it was.
-    yield Play("t1", 4, commands.PostBank("bert", 300))
-    yield Play("t1", 4, commands.Fade("cleo", 120))
-    yield VoidRound("t1", 4, "a die fell from the table")
+    yield Play("t1", 3, commands.PostBank("bert", 300))
+    yield Play("t1", 3, commands.Fade("cleo", 120))
+    yield VoidRound("t1", 3, "a die fell from the table")
 
 
 async def record(folder):

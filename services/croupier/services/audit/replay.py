@@ -89,7 +89,8 @@ class Replay:
         elif isinstance(event, _AUTOMATIC) and not self._closing(event):
             return [f"recorded {event} where nothing is due"]
         elif isinstance(event, TableClosed | RoundVoided) and self._escrow:
-            return [f"{type(event).__name__} while escrow holds {self._escrow}"]
+            what = "closed" if isinstance(event, TableClosed) else "void"
+            return [f"{what} while escrow holds {self._escrow}"]
         return []
 
     def _closing(self, event: TableEvent) -> bool:
