@@ -10,12 +10,12 @@ import pytest
 
 from croupier.domain import commands
 from croupier.domain.dice import Source
-from croupier.domain.errors import Refused
-from croupier.domain.events import NAMES, Fact
+from croupier.domain.errors import Reason, Refused
+from croupier.domain.events import NAMES, Fact, PaidOut, RoundVoided
 from croupier.domain.games import GAMES, game_of
 from croupier.domain.games.options import PRESET, resolve
 from croupier.domain.money import AMOUNT_MAX
-from croupier.domain.table import automatic, fold
+from croupier.domain.table import automatic, fold, play, void
 from tests.support.play import Sitting
 
 SOURCE = Source("dealer", "kim")
@@ -36,11 +36,22 @@ def command_of(kind, player, chance, amounts, dice):
     return kind(*(values.get(field.name, chance.choice(amounts)) for field in fields(kind)))
 
 
+def allowed_command(one, chance, amount=None):
+    """Return a command that is allowed, with an amount within its bounds unless one is given."""
+    small = min(one.most, one.least + chance.choice((0, 1, 4, 19)))
+    values = {"player": one.player, "source": SOURCE, one.field: small}
+    if one.choices:
+        values[one.field] = chance.choice(one.choices)
+    if one.field == "dice":
+        values["dice"] = tuple(chance.randint(1, 6) for _ in range(small))
+    elif amount is not None:
+        values[one.field] = amount
+    kind = BY_NAME[one.command]
+    return kind(**{field.name: values[field.name] for field in fields(kind)})
+
+
 def expected(at, chance):
-    view = at.view
-    dice = tuple(chance.randint(1, 6) for _ in range(3))
-    kind = BY_NAME[chance.choice(view.expects)]
-    return command_of(kind, chance.choice(view.to_act), chance, (1, 2, 5, 20), dice)
+    return allowed_command(chance.choice(at.view.allowed), chance)
 
 
 def anything(at, chance):
@@ -126,6 +137,7 @@ def test_no_more_is_paid_than_was_staked_and_replay_gives_the_same_table(game, s
 def test_any_fact_folds_into_any_state_without_an_exception(game, seed):
     *_, at = sat_through(game, seed)
     facts = [event for event in at.events if isinstance(event, Fact)]
+    facts.append(RoundVoided(round=1, reason="a die fell"))
     for seen in at.history[::5]:
         for fact in facts[::5]:
             game.fold(seen.state, fact)
@@ -166,3 +178,89 @@ def test_nobody_is_asked_to_act_while_something_follows_by_itself(game, seed):
             seen += 1
             assert not view.to_act, event
     assert seen
+
+
+def refuses(at, command):
+    """Return whether the rules refuse a command; money is another matter."""
+    try:
+        play(at.table, command, at.table.round)
+    except Refused:
+        return True
+    return False
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_command_is_allowed_exactly_if_it_is_not_refused(game, seed):
+    chance = random.Random(seed)
+    for at in sat_through(game, seed):
+        allowed = {(one.player, one.command): one for one in at.view.allowed}
+        for name, kind in BY_NAME.items():
+            for player in at.seats:
+                one = allowed.get((player, name))
+                if one is None:
+                    dice = tuple(chance.randint(1, 6) for _ in range(chance.choice((1, 3))))
+                    assert refuses(at, command_of(kind, player, chance, (1, 5), dice)), name
+                else:
+                    assert not refuses(at, allowed_command(one, chance))
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_bounds_of_an_amount_are_those_of_the_rules(game, seed):
+    chance = random.Random(seed)
+    for at in sat_through(game, seed):
+        for one in at.view.allowed:
+            if one.field in ("", "dice"):
+                continue
+            assert one.least <= one.most
+            for amount in (one.least, one.most, (one.least + one.most) // 2):
+                assert not refuses(at, allowed_command(one, chance, amount)), (one, amount)
+            for amount in (one.least - 1, one.most + 1, -1):
+                assert refuses(at, allowed_command(one, chance, amount)), (one, amount)
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_round_can_be_void_wherever_it_is_and_gives_everything_back(game, seed):
+    voided = 0
+    for step, at in enumerate(sat_through(game, seed)):
+        if not at.table.in_round or step % 3:
+            continue
+        voided += 1
+        number = at.table.round
+        held = {}
+        for one in at.table.holdings:
+            held[one.player] = held.get(one.player, 0) + one.amount
+        before = {seat: at.purse_of(seat) for seat in at.seats}
+        events = at.void("a die fell from the table")
+        assert events[-1] == RoundVoided(round=number, reason="a die fell from the table")
+        assert all(type(event) is PaidOut for event in events[:-1])
+        assert at.table.holdings == ()
+        assert (at.table.in_round, at.table.round) == (False, number + 1)
+        assert {seat: at.purse_of(seat) - before[seat] for seat in at.seats} == {
+            seat: held.get(seat, 0) for seat in at.seats
+        }
+        # And then it is as if it had never been: the next round can begin.
+        assert automatic(at.table) == ()
+        assert at.view.allowed
+    assert voided
+
+
+@every_game
+def test_only_an_open_round_can_be_void_and_only_for_a_reason(game):
+    at = Sitting(game.code, seats="AB")
+    for number, reason, why in (
+        (1, "late", Reason.ROUND_NOT_OPEN),
+        (2, "late", Reason.ROUND_MISMATCH),
+        (1, "", Reason.INVALID_TEXT),
+        (1, "x" * 201, Reason.INVALID_TEXT),
+        (1, "a\nb", Reason.INVALID_TEXT),
+    ):
+        with pytest.raises(Refused) as caught:
+            void(at.table, number, reason)
+        assert caught.value.reason is why
+    at.close()
+    with pytest.raises(Refused) as caught:
+        void(at.table, 1, "late")
+    assert caught.value.reason is Reason.TABLE_CLOSED

@@ -24,6 +24,7 @@ from croupier.services.ledger.requests import (  # noqa: E402
     Deposit,
     OpenTable,
     Play,
+    VoidRound,
     Withdraw,
 )
 from croupier.v1 import events_pb2  # noqa: E402
@@ -74,6 +75,10 @@ def session():
         yield Play(table, round_number, command)
     yield CloseTable("t2")
     yield Withdraw("player:cleo", "EUR", 1234)
+    # What came later comes at the end: what was recorded before stays as it was.
+    yield Play("t1", 3, commands.PostBank("bert", 300))
+    yield Play("t1", 3, commands.Fade("cleo", 120))
+    yield VoidRound("t1", 3, "a die fell from the table")
 
 
 async def record(folder):

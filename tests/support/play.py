@@ -5,7 +5,7 @@ from __future__ import annotations
 from croupier.domain import names
 from croupier.domain.bookkeeping import table_postings
 from croupier.domain.postings import check_cover, post
-from croupier.domain.table import close, fold, open_table, play
+from croupier.domain.table import close, fold, open_table, play, void
 
 TABLE, CURRENCY = "t1", "EUR"
 ESCROW = (names.escrow(TABLE), CURRENCY)
@@ -51,6 +51,9 @@ class Sitting:
 
     def close(self):
         return self._take(close(self.table))
+
+    def void(self, reason):
+        return self._take(void(self.table, self.table.round, reason))
 
     def _take(self, steps):
         """Record the events of steps, which must say the same as folding the events does."""

@@ -101,6 +101,14 @@ class RoundSettled:
     carried: int
 
 
+@event("croupier.v1.RoundVoided")
+class RoundVoided:
+    """A round ended as if it had never been: every stake went back, for this reason."""
+
+    round: int
+    reason: str
+
+
 @event("croupier.v1.TableClosed")
 class TableClosed:
     """A table closed; nothing is held for it any more."""
@@ -239,6 +247,7 @@ Fact = (
     | BankerChosen
     | Collected
     | PaidOut
+    | RoundVoided
 )
 """What a game sees of its table's stream."""
 

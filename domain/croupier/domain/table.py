@@ -17,6 +17,7 @@ from croupier.domain.events import (
     PaidOut,
     RoundSettled,
     RoundStarted,
+    RoundVoided,
     TableClosed,
     TableEvent,
     TableOpened,
@@ -37,6 +38,12 @@ STEPS_MAX = 1_000
 
 TABLE_CLOSED = "table_closed"
 """The payout rule under which a closing table returns what it still holds."""
+
+ROUND_VOIDED = "round_voided"
+"""The payout rule under which a void round returns all that the table holds."""
+
+REASON_MAX = 200
+"""The longest reason that a round is void for, characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class Table:
     def view(self) -> View:
         """Return the game's state as shown; nobody has to act while something follows by itself."""
         view = self.game.view(self.state)
-        return replace(view, to_act=(), expects=()) if automatic(self) else view
+        return replace(view, allowed=()) if automatic(self) else view
 
 
 class Step(NamedTuple):
@@ -127,14 +134,7 @@ def play(table: Table, command: Command, round_number: int) -> tuple[Step, ...]:
 
     """
     _check_open(table)
-    if round_number != table.round:
-        raise Refused(
-            Reason.ROUND_MISMATCH,
-            f"the command is for round {round_number}, the table is at round {table.round}",
-            field="round",
-            round=table.round,
-            asked=round_number,
-        )
+    _check_round(table, round_number)
     if command.player not in table.opened.seats:
         raise Refused(
             Reason.NOT_SEATED,
@@ -154,11 +154,49 @@ def close(table: Table) -> tuple[Step, ...]:
             f"round {table.round} is open; a table closes between rounds",
             round=table.round,
         )
-    returned = (
-        PaidOut(player=h.player, rule=TABLE_CLOSED, stake=h.amount, returned=h.amount)
-        for h in table.holdings
-    )
+    returned = _returned(table, TABLE_CLOSED)
     return tuple(_steps(table, (*returned, TableClosed(table=table.id))))
+
+
+def void(table: Table, round_number: int, reason: str) -> tuple[Step, ...]:
+    """Return the steps that end an open round as if it had never been, and return every stake.
+
+    Raises:
+        Refused: no round is open, it is another, or no reason is given.
+
+    """
+    _check_open(table)
+    if not reason or len(reason) > REASON_MAX or not reason.isprintable():
+        raise Refused(
+            Reason.INVALID_TEXT,
+            f"a reason is required, up to {REASON_MAX} printable characters",
+            field="reason",
+            most=REASON_MAX,
+        )
+    _check_round(table, round_number)
+    if not table.in_round:
+        raise Refused(
+            Reason.ROUND_NOT_OPEN, f"round {table.round} has not begun", round=table.round
+        )
+    returned = _returned(table, ROUND_VOIDED)
+    return tuple(_steps(table, (*returned, RoundVoided(round=table.round, reason=reason))))
+
+
+def _returned(table: Table, rule: str) -> Iterator[PaidOut]:
+    """Yield the payouts that return to everybody what the table holds of his."""
+    for held in table.holdings:
+        yield PaidOut(player=held.player, rule=rule, stake=held.amount, returned=held.amount)
+
+
+def _check_round(table: Table, round_number: int) -> None:
+    if round_number != table.round:
+        raise Refused(
+            Reason.ROUND_MISMATCH,
+            f"the command is for round {round_number}, the table is at round {table.round}",
+            field="round",
+            round=table.round,
+            asked=round_number,
+        )
 
 
 def _check_open(table: Table) -> None:
@@ -222,6 +260,10 @@ def fold(table: Table | None, event: TableEvent) -> Table:
             return replace(table, version=version, in_round=True)
         case RoundSettled():
             return replace(table, version=version, in_round=False, round=event.round + 1)
+        case RoundVoided():
+            state = table.game.fold(table.state, event)
+            after = event.round + 1
+            return replace(table, version=version, in_round=False, round=after, state=state)
         case TableClosed():
             return replace(table, version=version, closed=True)
         case _:

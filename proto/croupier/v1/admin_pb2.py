@@ -23,39 +23,44 @@ _sym_db = _symbol_database.Default()
 
 
 from croupier.v1 import receipts_pb2 as croupier_dot_v1_dot_receipts__pb2
+from croupier.v1 import tables_pb2 as croupier_dot_v1_dot_tables__pb2
 from croupier.v1 import values_pb2 as croupier_dot_v1_dot_values__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/admin.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x91\x01\n\x06Ledger\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x03\x12\x0c\n\x04root\x18\x03 \x01(\x0c\x12\x31\n\rrecorded_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x66ormat_version\x18\x05 \x01(\x03\x12\x0e\n\x06\x66\x65nced\x18\x06 \x01(\t\"\xc5\x01\n\x13\x43reateLedgerRequest\x12\x11\n\tledger_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\"b\n\x14\x43reateLedgerResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12#\n\x06ledger\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Ledger\" \n\x10GetLedgerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x11GetLedgerResponse\x12#\n\x06ledger\x18\x01 \x01(\x0b\x32\x13.croupier.v1.Ledger\";\n\x12ListLedgersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListLedgersResponse\x12$\n\x07ledgers\x18\x01 \x03(\x0b\x32\x13.croupier.v1.Ledger\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"&\n\x14GetServerInfoRequest\x12\x0e\n\x06ledger\x18\x01 \x01(\t\"\xf7\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x02 \x01(\t\x12\x12\n\ndurability\x18\x03 \x01(\t\x12 \n\x05games\x18\x04 \x03(\x0b\x32\x11.croupier.v1.Game\x12.\n\nstart_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x63\x61ller\x18\x06 \x01(\t\x12\r\n\x05roles\x18\x07 \x03(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x08 \x01(\t\x12\x11\n\taddresses\x18\t \x03(\t\x12\x14\n\x0c\x62\x65st_address\x18\n \x01(\t\"o\n\x04Game\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x03 \x01(\x03\x12(\n\x07options\x18\x04 \x03(\x0b\x32\x17.croupier.v1.GameOption\x12\x0f\n\x07presets\x18\x05 \x03(\t\"\x98\x01\n\nGameOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12)\n\rdefault_value\x18\x03 \x01(\x0b\x32\x12.croupier.v1.Value\x12#\n\x07\x63hoices\x18\x04 \x03(\x0b\x32\x12.croupier.v1.Value\x12\r\n\x05least\x18\x05 \x01(\x03\x12\x0c\n\x04most\x18\x06 \x01(\x03\x32\xd9\x02\n\x0c\x41\x64minService\x12S\n\x0c\x43reateLedger\x12 .croupier.v1.CreateLedgerRequest\x1a!.croupier.v1.CreateLedgerResponse\x12J\n\tGetLedger\x12\x1d.croupier.v1.GetLedgerRequest\x1a\x1e.croupier.v1.GetLedgerResponse\x12P\n\x0bListLedgers\x12\x1f.croupier.v1.ListLedgersRequest\x1a .croupier.v1.ListLedgersResponse\x12V\n\rGetServerInfo\x12!.croupier.v1.GetServerInfoRequest\x1a\".croupier.v1.GetServerInfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/admin.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x91\x01\n\x06Ledger\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08position\x18\x02 \x01(\x03\x12\x0c\n\x04root\x18\x03 \x01(\x0c\x12\x31\n\rrecorded_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x66ormat_version\x18\x05 \x01(\x03\x12\x0e\n\x06\x66\x65nced\x18\x06 \x01(\t\"\xc5\x01\n\x13\x43reateLedgerRequest\x12\x11\n\tledger_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\"b\n\x14\x43reateLedgerResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12#\n\x06ledger\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Ledger\" \n\x10GetLedgerRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"8\n\x11GetLedgerResponse\x12#\n\x06ledger\x18\x01 \x01(\x0b\x32\x13.croupier.v1.Ledger\";\n\x12ListLedgersRequest\x12\x11\n\tpage_size\x18\x01 \x01(\x05\x12\x12\n\npage_token\x18\x02 \x01(\t\"T\n\x13ListLedgersResponse\x12$\n\x07ledgers\x18\x01 \x03(\x0b\x32\x13.croupier.v1.Ledger\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x91\x02\n\x10VoidRoundRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"]\n\x11VoidRoundResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\"&\n\x14GetServerInfoRequest\x12\x0e\n\x06ledger\x18\x01 \x01(\t\"\xf7\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x02 \x01(\t\x12\x12\n\ndurability\x18\x03 \x01(\t\x12 \n\x05games\x18\x04 \x03(\x0b\x32\x11.croupier.v1.Game\x12.\n\nstart_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0e\n\x06\x63\x61ller\x18\x06 \x01(\t\x12\r\n\x05roles\x18\x07 \x03(\t\x12\x0f\n\x07\x61\x64\x64ress\x18\x08 \x01(\t\x12\x11\n\taddresses\x18\t \x03(\t\x12\x14\n\x0c\x62\x65st_address\x18\n \x01(\t\"o\n\x04Game\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x03 \x01(\x03\x12(\n\x07options\x18\x04 \x03(\x0b\x32\x17.croupier.v1.GameOption\x12\x0f\n\x07presets\x18\x05 \x03(\t\"\x98\x01\n\nGameOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t\x12)\n\rdefault_value\x18\x03 \x01(\x0b\x32\x12.croupier.v1.Value\x12#\n\x07\x63hoices\x18\x04 \x03(\x0b\x32\x12.croupier.v1.Value\x12\r\n\x05least\x18\x05 \x01(\x03\x12\x0c\n\x04most\x18\x06 \x01(\x03\x32\xa5\x03\n\x0c\x41\x64minService\x12S\n\x0c\x43reateLedger\x12 .croupier.v1.CreateLedgerRequest\x1a!.croupier.v1.CreateLedgerResponse\x12J\n\tGetLedger\x12\x1d.croupier.v1.GetLedgerRequest\x1a\x1e.croupier.v1.GetLedgerResponse\x12P\n\x0bListLedgers\x12\x1f.croupier.v1.ListLedgersRequest\x1a .croupier.v1.ListLedgersResponse\x12J\n\tVoidRound\x12\x1d.croupier.v1.VoidRoundRequest\x1a\x1e.croupier.v1.VoidRoundResponse\x12V\n\rGetServerInfo\x12!.croupier.v1.GetServerInfoRequest\x1a\".croupier.v1.GetServerInfoResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier.v1.admin_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LEDGER']._serialized_start=128
-  _globals['_LEDGER']._serialized_end=273
-  _globals['_CREATELEDGERREQUEST']._serialized_start=276
-  _globals['_CREATELEDGERREQUEST']._serialized_end=473
-  _globals['_CREATELEDGERRESPONSE']._serialized_start=475
-  _globals['_CREATELEDGERRESPONSE']._serialized_end=573
-  _globals['_GETLEDGERREQUEST']._serialized_start=575
-  _globals['_GETLEDGERREQUEST']._serialized_end=607
-  _globals['_GETLEDGERRESPONSE']._serialized_start=609
-  _globals['_GETLEDGERRESPONSE']._serialized_end=665
-  _globals['_LISTLEDGERSREQUEST']._serialized_start=667
-  _globals['_LISTLEDGERSREQUEST']._serialized_end=726
-  _globals['_LISTLEDGERSRESPONSE']._serialized_start=728
-  _globals['_LISTLEDGERSRESPONSE']._serialized_end=812
-  _globals['_GETSERVERINFOREQUEST']._serialized_start=814
-  _globals['_GETSERVERINFOREQUEST']._serialized_end=852
-  _globals['_GETSERVERINFORESPONSE']._serialized_start=855
-  _globals['_GETSERVERINFORESPONSE']._serialized_end=1102
-  _globals['_GAME']._serialized_start=1104
-  _globals['_GAME']._serialized_end=1215
-  _globals['_GAMEOPTION']._serialized_start=1218
-  _globals['_GAMEOPTION']._serialized_end=1370
-  _globals['_ADMINSERVICE']._serialized_start=1373
-  _globals['_ADMINSERVICE']._serialized_end=1718
+  _globals['_LEDGER']._serialized_start=154
+  _globals['_LEDGER']._serialized_end=299
+  _globals['_CREATELEDGERREQUEST']._serialized_start=302
+  _globals['_CREATELEDGERREQUEST']._serialized_end=499
+  _globals['_CREATELEDGERRESPONSE']._serialized_start=501
+  _globals['_CREATELEDGERRESPONSE']._serialized_end=599
+  _globals['_GETLEDGERREQUEST']._serialized_start=601
+  _globals['_GETLEDGERREQUEST']._serialized_end=633
+  _globals['_GETLEDGERRESPONSE']._serialized_start=635
+  _globals['_GETLEDGERRESPONSE']._serialized_end=691
+  _globals['_LISTLEDGERSREQUEST']._serialized_start=693
+  _globals['_LISTLEDGERSREQUEST']._serialized_end=752
+  _globals['_LISTLEDGERSRESPONSE']._serialized_start=754
+  _globals['_LISTLEDGERSRESPONSE']._serialized_end=838
+  _globals['_VOIDROUNDREQUEST']._serialized_start=841
+  _globals['_VOIDROUNDREQUEST']._serialized_end=1114
+  _globals['_VOIDROUNDRESPONSE']._serialized_start=1116
+  _globals['_VOIDROUNDRESPONSE']._serialized_end=1209
+  _globals['_GETSERVERINFOREQUEST']._serialized_start=1211
+  _globals['_GETSERVERINFOREQUEST']._serialized_end=1249
+  _globals['_GETSERVERINFORESPONSE']._serialized_start=1252
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=1499
+  _globals['_GAME']._serialized_start=1501
+  _globals['_GAME']._serialized_end=1612
+  _globals['_GAMEOPTION']._serialized_start=1615
+  _globals['_GAMEOPTION']._serialized_end=1767
+  _globals['_ADMINSERVICE']._serialized_start=1770
+  _globals['_ADMINSERVICE']._serialized_end=2191
 # @@protoc_insertion_point(module_scope)

@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from croupier.v1 import receipts_pb2 as _receipts_pb2
+from croupier.v1 import tables_pb2 as _tables_pb2
 from croupier.v1 import values_pb2 as _values_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -209,6 +210,81 @@ class ListLedgersResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListLedgersResponse: _TypeAlias = ListLedgersResponse  # noqa: Y015
+
+@_typing.final
+class VoidRoundRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    OCCURRED_TIME_FIELD_NUMBER: _builtins.int
+    NOT_AFTER_FIELD_NUMBER: _builtins.int
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}"."""
+    round: _builtins.int
+    """The open round."""
+    reason: _builtins.str
+    """Why, for the record: 1 to 200 printable characters."""
+    request_id: _builtins.str
+    actor: _builtins.str
+    correlation_id: _builtins.str
+    expected_version: _builtins.int
+    """Refused unless the table's stream has this version."""
+    @_builtins.property
+    def occurred_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def not_after(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        round: _builtins.int = ...,
+        reason: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        actor: _builtins.str = ...,
+        occurred_time: _timestamp_pb2.Timestamp | None = ...,
+        not_after: _timestamp_pb2.Timestamp | None = ...,
+        correlation_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "correlation_id", b"correlation_id", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time", "reason", b"reason", "request_id", b"request_id", "round", b"round", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___VoidRoundRequest: _TypeAlias = VoidRoundRequest  # noqa: Y015
+
+@_typing.final
+class VoidRoundResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def receipt(self) -> _receipts_pb2.Receipt: ...
+    @_builtins.property
+    def table(self) -> _tables_pb2.Table: ...
+    def __init__(
+        self,
+        *,
+        receipt: _receipts_pb2.Receipt | None = ...,
+        table: _tables_pb2.Table | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "table", b"table"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VoidRoundResponse: _TypeAlias = VoidRoundResponse  # noqa: Y015
 
 @_typing.final
 class GetServerInfoRequest(_message.Message):

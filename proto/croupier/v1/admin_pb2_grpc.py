@@ -50,6 +50,11 @@ class AdminServiceStub:
                 request_serializer=croupier_dot_v1_dot_admin__pb2.ListLedgersRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_admin__pb2.ListLedgersResponse.FromString,
                 _registered_method=True)
+        self.VoidRound = channel.unary_unary(
+                '/croupier.v1.AdminService/VoidRound',
+                request_serializer=croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.FromString,
+                _registered_method=True)
         self.GetServerInfo = channel.unary_unary(
                 '/croupier.v1.AdminService/GetServerInfo',
                 request_serializer=croupier_dot_v1_dot_admin__pb2.GetServerInfoRequest.SerializeToString,
@@ -80,6 +85,13 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def VoidRound(self, request, context):
+        """Ends an open round as if it had never been: every stake goes back, in one commit.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetServerInfo(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -103,6 +115,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.ListLedgers,
                     request_deserializer=croupier_dot_v1_dot_admin__pb2.ListLedgersRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_admin__pb2.ListLedgersResponse.SerializeToString,
+            ),
+            'VoidRound': grpc.unary_unary_rpc_method_handler(
+                    servicer.VoidRound,
+                    request_deserializer=croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.SerializeToString,
             ),
             'GetServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.GetServerInfo,
@@ -192,6 +209,33 @@ class AdminService:
             '/croupier.v1.AdminService/ListLedgers',
             croupier_dot_v1_dot_admin__pb2.ListLedgersRequest.SerializeToString,
             croupier_dot_v1_dot_admin__pb2.ListLedgersResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VoidRound(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AdminService/VoidRound',
+            croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.SerializeToString,
+            croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,8 @@ class AdminServiceStub:
     """Creates a ledger: a closed world of tables, accounts and one log."""
     GetLedger: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetLedgerRequest, _admin_pb2.GetLedgerResponse]
     ListLedgers: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListLedgersRequest, _admin_pb2.ListLedgersResponse]
+    VoidRound: _grpc.UnaryUnaryMultiCallable[_admin_pb2.VoidRoundRequest, _admin_pb2.VoidRoundResponse]
+    """Ends an open round as if it had never been: every stake goes back, in one commit."""
     GetServerInfo: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetServerInfoRequest, _admin_pb2.GetServerInfoResponse]
 
 @_typing.type_check_only
@@ -48,6 +50,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Creates a ledger: a closed world of tables, accounts and one log."""
     GetLedger: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetLedgerRequest, _admin_pb2.GetLedgerResponse]  # type: ignore[assignment]
     ListLedgers: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListLedgersRequest, _admin_pb2.ListLedgersResponse]  # type: ignore[assignment]
+    VoidRound: _aio.UnaryUnaryMultiCallable[_admin_pb2.VoidRoundRequest, _admin_pb2.VoidRoundResponse]  # type: ignore[assignment]
+    """Ends an open round as if it had never been: every stake goes back, in one commit."""
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetServerInfoRequest, _admin_pb2.GetServerInfoResponse]  # type: ignore[assignment]
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -74,6 +78,14 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _admin_pb2.ListLedgersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.ListLedgersResponse, _abc.Awaitable[_admin_pb2.ListLedgersResponse]]: ...
+
+    @_abc_1.abstractmethod
+    def VoidRound(
+        self,
+        request: _admin_pb2.VoidRoundRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.VoidRoundResponse, _abc.Awaitable[_admin_pb2.VoidRoundResponse]]:
+        """Ends an open round as if it had never been: every stake goes back, in one commit."""
 
     @_abc_1.abstractmethod
     def GetServerInfo(

@@ -83,6 +83,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_BATCH_REFUSED: _Reason.ValueType  # 53
     REASON_TOO_MANY_STREAMS: _Reason.ValueType  # 54
     REASON_SERVER_STOPPING: _Reason.ValueType  # 55
+    REASON_ROUND_NOT_OPEN: _Reason.ValueType  # 56
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -147,6 +148,7 @@ REASON_UNKNOWN_KIND: Reason.ValueType  # 52
 REASON_BATCH_REFUSED: Reason.ValueType  # 53
 REASON_TOO_MANY_STREAMS: Reason.ValueType  # 54
 REASON_SERVER_STOPPING: Reason.ValueType  # 55
+REASON_ROUND_NOT_OPEN: Reason.ValueType  # 56
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -48,6 +48,7 @@ class Event(_message.Message):
     ROUND_STARTED_FIELD_NUMBER: _builtins.int
     ROUND_SETTLED_FIELD_NUMBER: _builtins.int
     TABLE_CLOSED_FIELD_NUMBER: _builtins.int
+    ROUND_VOIDED_FIELD_NUMBER: _builtins.int
     BANK_POSTED_FIELD_NUMBER: _builtins.int
     FADED_FIELD_NUMBER: _builtins.int
     FADE_DECLINED_FIELD_NUMBER: _builtins.int
@@ -104,6 +105,8 @@ class Event(_message.Message):
     @_builtins.property
     def table_closed(self) -> Global___TableClosed: ...
     @_builtins.property
+    def round_voided(self) -> Global___RoundVoided: ...
+    @_builtins.property
     def bank_posted(self) -> Global___BankPosted: ...
     @_builtins.property
     def faded(self) -> Global___Faded: ...
@@ -146,6 +149,7 @@ class Event(_message.Message):
         round_started: Global___RoundStarted | None = ...,
         round_settled: Global___RoundSettled | None = ...,
         table_closed: Global___TableClosed | None = ...,
+        round_voided: Global___RoundVoided | None = ...,
         bank_posted: Global___BankPosted | None = ...,
         faded: Global___Faded | None = ...,
         fade_declined: Global___FadeDeclined | None = ...,
@@ -157,11 +161,11 @@ class Event(_message.Message):
         collected: Global___Collected | None = ...,
         paid_out: Global___PaidOut | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -388,6 +392,30 @@ class RoundSettled(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RoundSettled: _TypeAlias = RoundSettled  # noqa: Y015
+
+@_typing.final
+class RoundVoided(_message.Message):
+    """A round ended as if it had never been: every stake went back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUND_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    round: _builtins.int
+    reason: _builtins.str
+    def __init__(
+        self,
+        *,
+        round: _builtins.int = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason", "round", b"round"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RoundVoided: _TypeAlias = RoundVoided  # noqa: Y015
 
 @_typing.final
 class TableClosed(_message.Message):

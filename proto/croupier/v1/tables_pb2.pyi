@@ -86,6 +86,7 @@ class Table(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     DETAILS_FIELD_NUMBER: _builtins.int
     PAYTABLE_DIGEST_FIELD_NUMBER: _builtins.int
+    ALLOWED_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     game: _builtins.str
@@ -121,6 +122,10 @@ class Table(_message.Message):
     def details(self) -> _containers.MessageMap[_builtins.str, _values_pb2.Value]:
         """More of the game's state, by name."""
 
+    @_builtins.property
+    def allowed(self) -> _containers.RepeatedCompositeFieldContainer[Global___AllowedCommand]:
+        """Every command that the rules allow now, by whom."""
+
     def __init__(
         self,
         *,
@@ -141,14 +146,56 @@ class Table(_message.Message):
         version: _builtins.int = ...,
         details: _abc.Mapping[_builtins.str, _values_pb2.Value] | None = ...,
         paytable_digest: _builtins.bytes = ...,
+        allowed: _abc.Iterable[Global___AllowedCommand] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_risk", b"at_risk", "closed", b"closed", "currency", b"currency", "currency_exponent", b"currency_exponent", "details", b"details", "edition", b"edition", "expects", b"expects", "game", b"game", "name", b"name", "options", b"options", "paytable_digest", b"paytable_digest", "phase", b"phase", "round", b"round", "round_open", b"round_open", "seats", b"seats", "to_act", b"to_act", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "at_risk", b"at_risk", "closed", b"closed", "currency", b"currency", "currency_exponent", b"currency_exponent", "details", b"details", "edition", b"edition", "expects", b"expects", "game", b"game", "name", b"name", "options", b"options", "paytable_digest", b"paytable_digest", "phase", b"phase", "round", b"round", "round_open", b"round_open", "seats", b"seats", "to_act", b"to_act", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Table: _TypeAlias = Table  # noqa: Y015
+
+@_typing.final
+class AllowedCommand(_message.Message):
+    """A command that would not be refused by the rules."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    COMMAND_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    LEAST_FIELD_NUMBER: _builtins.int
+    MOST_FIELD_NUMBER: _builtins.int
+    CHOICES_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    command: _builtins.str
+    """As it is called in `PlayRequest`: "fade"."""
+    field: _builtins.str
+    """Where it carries an amount: which field, and its bounds, minor units. The player may have less."""
+    least: _builtins.int
+    most: _builtins.int
+    @_builtins.property
+    def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Where it carries a choice: all that there are."""
+
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        command: _builtins.str = ...,
+        field: _builtins.str = ...,
+        least: _builtins.int = ...,
+        most: _builtins.int = ...,
+        choices: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "command", b"command", "field", b"field", "least", b"least", "most", b"most", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AllowedCommand: _TypeAlias = AllowedCommand  # noqa: Y015
 
 @_typing.final
 class Seat(_message.Message):

@@ -26,6 +26,7 @@ _RULES = {
     "uncovered_returned": "nobody covered it",
     "bank_left": "what was left in the bank",
     "table_closed": "the table closes",
+    "round_voided": "the round is void",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
 
@@ -100,6 +101,9 @@ def happened(event: events_pb2.Event, currency: str) -> str:
             return f"round {event.round_started.round} begins"
         case "round_settled":
             return _settled(event.round_settled, currency)
+        case "round_voided":
+            voided = event.round_voided
+            return f"round {voided.round} is void ({voided.reason}); every stake went back"
         case "table_closed":
             return f"table {event.table_closed.table} is closed"
         case _:

@@ -11,7 +11,7 @@ from croupier.domain.bookkeeping import table_postings
 from croupier.domain.commands import Command, Decline, Fade, PostBank, Roll
 from croupier.domain.dice import Source
 from croupier.services.audit.replay import Replay
-from croupier.services.store.mapper import payload_to_wire, posting_to_wire
+from croupier.services.store.mapper import payload_from_wire, payload_to_wire, posting_to_wire
 from croupier.v1 import events_pb2
 
 DEALER = Source("dealer", "dora")
@@ -223,6 +223,28 @@ def test_closing_with_money_in_escrow_is_found():
     stream = recorded(*RETAINED)
     kept = [event for event in stream if event.paid_out.rule != rules.TABLE_CLOSED]
     assert any("closed while escrow holds" in found for found in findings(kept))
+
+
+def voided(stream: list[events_pb2.Event]) -> list[events_pb2.Event]:
+    """Return a stream whose open round is then void."""
+    at = None
+    for event in stream:
+        at = rules.fold(at, payload_from_wire(event))
+    facts = [step.event for step in rules.void(at, at.round, "a die fell")]
+    return stream + [as_stored(fact, at.version + n) for n, fact in enumerate(facts, 1)]
+
+
+def test_a_void_round_has_no_findings_wherever_it_was():
+    for length in range(1, len(ROUND)):
+        stream = voided(recorded(*ROUND[:length], close=False))
+        assert stream[-1].HasField("round_voided")
+        assert findings(stream) == []
+
+
+def test_a_round_that_is_void_while_money_is_held_is_found():
+    stream = voided(recorded(*ROUND[:3], close=False))
+    kept = [event for event in stream if event.paid_out.rule != rules.ROUND_VOIDED]
+    assert any("void while escrow holds" in found for found in findings(kept))
 
 
 def test_an_early_payout_is_found():

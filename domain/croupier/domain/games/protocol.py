@@ -56,14 +56,40 @@ class SeatView:
 
 
 @dataclass(frozen=True, slots=True)
+class Allowed:
+    """A command that a player may play now, called as in the API: "fade".
+
+    Where it carries an amount, `field` names it and `least` and `most` are its bounds, minor units
+    (a player may have less); of "dice" they are how many. Where it carries a choice, `choices` are
+    all there are.
+    """
+
+    player: str
+    command: str
+    field: str = ""
+    least: int = 0
+    most: int = 0
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A game's state as shown: its phase, whose turn it is and which commands that turn allows."""
+    """A game's state as shown: its phase, and every command that its rules allow now."""
 
     phase: str
-    to_act: tuple[str, ...]
-    expects: tuple[str, ...]
+    allowed: tuple[Allowed, ...]
     seats: tuple[SeatView, ...]
     details: Mapping[str, Detail] = field(default_factory=dict)
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        """Return who may act, in the order of `allowed`."""
+        return tuple(dict.fromkeys(one.player for one in self.allowed))
+
+    @property
+    def expects(self) -> tuple[str, ...]:
+        """Return which commands may be played by anybody, in the order of `allowed`."""
+        return tuple(dict.fromkeys(one.command for one in self.allowed))
 
 
 class Game(Protocol[S]):
@@ -103,7 +129,11 @@ class Game(Protocol[S]):
         ...
 
     def fold(self, state: S, fact: Fact) -> S:
-        """Return the state after a recorded fact. Never raises."""
+        """Return the state after a recorded fact. Never raises.
+
+        A payout by a rule of the table itself (it closes, the round is void) returns one whole
+        holding. After `RoundVoided` no round is open and nothing is held.
+        """
         ...
 
     def holdings(self, state: S) -> tuple[Holding, ...]:
@@ -115,5 +145,8 @@ class Game(Protocol[S]):
         ...
 
     def view(self, state: S) -> View:
-        """Return the state as shown to callers."""
+        """Return the state as shown to callers.
+
+        `allowed` and `decide` say the same: a command is allowed exactly if it is not refused.
+        """
         ...

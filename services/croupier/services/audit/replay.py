@@ -11,17 +11,21 @@ from croupier.domain.events import (
     PaidOut,
     RoundSettled,
     RoundStarted,
+    RoundVoided,
     TableClosed,
     TableEvent,
 )
 from croupier.domain.names import escrow
 from croupier.domain.postings import deltas
-from croupier.domain.table import TABLE_CLOSED, Table
+from croupier.domain.table import ROUND_VOIDED, TABLE_CLOSED, Table
 from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
 
 _AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled
 """What nobody can ask for: it comes by itself or not at all."""
+
+_RETURNS = (TABLE_CLOSED, ROUND_VOIDED)
+"""The rules under which a table gives everything back."""
 
 
 class Replay:
@@ -65,8 +69,10 @@ class Replay:
         self._escrow += deltas(recorded).get((escrow(at.id), at.opened.currency), 0)
         if self._escrow != at.at_risk:
             findings.append(f"escrow holds {self._escrow}, the state {at.at_risk}")
-        # A round's first stake comes with its start, not after it.
-        if not self._expected and not isinstance(event, RoundStarted):
+        # A round's first stake comes with its start, not after it; and while everything is given
+        # back, nothing follows but that.
+        returns = isinstance(event, PaidOut) and event.rule in _RETURNS
+        if not self._expected and not isinstance(event, RoundStarted) and not returns:
             self._expected = rules.automatic(at)
         return findings
 
@@ -82,13 +88,14 @@ class Replay:
                 return [f"recorded {event} where {expected} has to follow"]
         elif isinstance(event, _AUTOMATIC) and not self._closing(event):
             return [f"recorded {event} where nothing is due"]
-        elif isinstance(event, TableClosed) and self._escrow:
-            return [f"closed while escrow holds {self._escrow}"]
+        elif isinstance(event, TableClosed | RoundVoided) and self._escrow:
+            what = "closed" if isinstance(event, TableClosed) else "void"
+            return [f"{what} while escrow holds {self._escrow}"]
         return []
 
     def _closing(self, event: TableEvent) -> bool:
-        """Return whether a payout returns a whole holding to its owner as the table closes."""
-        if not isinstance(event, PaidOut) or event.rule != TABLE_CLOSED or self._table is None:
+        """Return whether a payout returns a whole holding to its owner, as the table says."""
+        if not isinstance(event, PaidOut) or event.rule not in _RETURNS or self._table is None:
             return False
         held = [(one.player, one.amount) for one in self._table.holdings]
         return (event.player, event.returned) in held and not event.winnings + event.top_up

@@ -305,6 +305,13 @@ class Admin:
                 return
             request.page_token = page.next_page_token
 
+    async def void_round(
+        self, table: str, round_number: int, reason: str, **once: Unpack[OnceAt]
+    ) -> admin_pb2.VoidRoundResponse:
+        """End an open round of a table, given by name, and give every stake back."""
+        request = admin_pb2.VoidRoundRequest(table=table, round=round_number, reason=reason, **once)
+        return await self._calls.ask(self._stub.VoidRound, request)
+
     async def server_info(self, ledger: str = "") -> admin_pb2.GetServerInfoResponse:
         """Return what the server is, which games it has, and who the caller is to it.
 

@@ -27,6 +27,7 @@ from croupier.services.ledger.requests import (
     OpenTable,
     Play,
     Request,
+    VoidRound,
     Withdraw,
 )
 from croupier.services.ledger.state import Layer
@@ -54,7 +55,7 @@ def stream_of(command: LedgerCommand) -> str:
     match command:
         case CreateLedger():
             return LEDGER_STREAM
-        case OpenTable() | CloseTable() | Play():
+        case OpenTable() | CloseTable() | Play() | VoidRound():
             return TABLES + command.table
         case Deposit() | Withdraw():
             return ACCOUNTS + command.account
@@ -79,6 +80,9 @@ def decide(state: Layer, request: Request) -> list[Draft]:
         case Play():
             at = _table(state, request, command.table)
             return _record(state, table.play(at, command.command, command.round))
+        case VoidRound():
+            at = _table(state, request, command.table)
+            return _record(state, table.void(at, command.round, command.reason))
         case Deposit() | Withdraw():
             return _move(state, request, command)
 

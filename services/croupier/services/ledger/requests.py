@@ -48,6 +48,15 @@ class Play:
 
 
 @dataclass(frozen=True, slots=True)
+class VoidRound:
+    """End an open round as if it had never been, for a reason."""
+
+    table: str
+    round: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Deposit:
     """Bring money into an account from outside."""
 
@@ -65,7 +74,7 @@ class Withdraw:
     amount: int
 
 
-LedgerCommand = CreateLedger | OpenTable | CloseTable | Play | Deposit | Withdraw
+LedgerCommand = CreateLedger | OpenTable | CloseTable | Play | VoidRound | Deposit | Withdraw
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,16 @@ class AdminService(AdminServiceServicer):
             next_page_token=views.page_token("ledgers", ledgers[-1].id) if more else "",
         )
 
+    async def VoidRound(self, request: pb.VoidRoundRequest, context: Any) -> pb.VoidRoundResponse:
+        ledger_id, parsed = wire.void_round_from_wire(request)
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        receipt = await ledger.submit(parsed)
+        _, table_id = names.parse_table(request.table, "table")
+        return pb.VoidRoundResponse(
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            table=views.table_to_wire(ledger_id, ledger.table(table_id)),
+        )
+
     async def GetServerInfo(
         self, request: pb.GetServerInfoRequest, context: Any
     ) -> pb.GetServerInfoResponse:

@@ -33,6 +33,7 @@ ROLES: dict[str, frozenset[Role]] = {
     "/croupier.v1.AdminService/CreateLedger": _MONEY,
     "/croupier.v1.AdminService/GetLedger": _ANY,
     "/croupier.v1.AdminService/ListLedgers": _ANY,
+    "/croupier.v1.AdminService/VoidRound": _MONEY,
     "/croupier.v1.AdminService/GetServerInfo": _ANY,
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": _ANY,
     "/grpc.channelz.v1.Channelz/GetTopChannels": _OPS,

@@ -11,6 +11,7 @@ from google.protobuf.message import Message
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import GAMES
+from croupier.domain.games.protocol import Allowed
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
 from croupier.services.ledger.sealing import timestamp
@@ -90,10 +91,22 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
         phase="CLOSED" if table.closed else view.phase,
         to_act=() if table.closed else view.to_act,
         expects=() if table.closed else view.expects,
+        allowed=() if table.closed else map(_allowed_to_wire, view.allowed),
         at_risk=table.at_risk,
         version=table.version,
         details={name: value_to_wire(value) for name, value in view.details.items()},
         paytable_digest=table.paytable.digest(),
+    )
+
+
+def _allowed_to_wire(allowed: Allowed) -> tables_pb2.AllowedCommand:
+    return tables_pb2.AllowedCommand(
+        player=allowed.player,
+        command=allowed.command,
+        field=allowed.field,
+        least=allowed.least,
+        most=allowed.most,
+        choices=allowed.choices,
     )
 
 

@@ -80,13 +80,25 @@ def close_table_from_wire(message: tables_pb2.CloseTableRequest) -> tuple[str, r
 def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
     """Return the ledger and the request to play; dice to be drawn are drawn here, once."""
     ledger, table = names.parse_table(message.table, "table")
-    if not message.round:
-        raise Refused(Reason.MISSING_FIELD, "round is required, from 1", field="round")
-    if message.round < 0:
-        raise Refused(Reason.INVALID_POSITION, "rounds are numbered from 1", field="round")
+    _check_round(message.round)
     player = _id(message.player, "player", "player")
     command = requests.Play(table, message.round, _command(message, player, draw))
     return ledger, _request(message, message, command)
+
+
+def void_round_from_wire(message: admin_pb2.VoidRoundRequest) -> tuple[str, requests.Request]:
+    """Return the ledger and the request to void a round."""
+    ledger, table = names.parse_table(message.table, "table")
+    _check_round(message.round)
+    reason = _required(message.reason, "reason")
+    return ledger, _request(message, message, requests.VoidRound(table, message.round, reason))
+
+
+def _check_round(number: int) -> None:
+    if not number:
+        raise Refused(Reason.MISSING_FIELD, "round is required, from 1", field="round")
+    if number < 0:
+        raise Refused(Reason.INVALID_POSITION, "rounds are numbered from 1", field="round")
 
 
 def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:

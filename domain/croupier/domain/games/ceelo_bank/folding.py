@@ -16,6 +16,7 @@ from croupier.domain.events import (
     FadingClosed,
     PaidOut,
     Rolled,
+    RoundVoided,
 )
 from croupier.domain.games.ceelo_bank.state import (
     BANK_CHOICE,
@@ -70,6 +71,8 @@ def fold(state: State, fact: Fact) -> State:
             return _bank_decided(state, fact)
         case BankerChosen():
             return _banker_chosen(state, fact)
+        case RoundVoided():
+            return State(state.terms, state.seats, state.banker, last_rule="voided")
         case _:
             return state
 

@@ -8,14 +8,8 @@ from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.events import Fact, Value
 from croupier.domain.games.ceelo_bank import deciding, folding, passing
-from croupier.domain.games.ceelo_bank.state import (
-    BANK_CHOICE,
-    BANK_OPEN,
-    BANKER_THROWS,
-    FADING,
-    PLAYER_THROWS,
-    State,
-)
+from croupier.domain.games.ceelo_bank.allowed import allowed
+from croupier.domain.games.ceelo_bank.state import State
 from croupier.domain.games.ceelo_bank.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
 from croupier.domain.games.protocol import Holding, SeatView, Setup, View
@@ -77,15 +71,13 @@ class CeeloBank:
 
     def view(self, state: State) -> View:
         """Return the state as shown to callers."""
-        to_act, expects = _turn(state)
         at_risk = dict.fromkeys(state.seats, 0)
         for holding in state.holdings:
             at_risk[holding.player] += holding.amount
         stakes = {bet.player: bet.stake for bet in state.bets}
         return View(
             phase=state.phase,
-            to_act=to_act,
-            expects=expects,
+            allowed=allowed(state),
             seats=tuple(
                 SeatView(player, at_risk[player], stakes.get(player, 0), _standing(state, player))
                 for player in state.seats
@@ -102,27 +94,6 @@ class CeeloBank:
                 "last_rule": state.last_rule,
             },
         )
-
-
-def _turn(state: State) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return who has to act, and by which commands; nobody between the facts of one command."""
-    if state.is_moving:
-        return (), ()
-    match state.phase:
-        case phase if phase == BANK_OPEN:
-            resigns = ("resign_bank",) if state.terms.may_resign else ()
-            return (state.banker,), ("post_bank", *resigns)
-        case phase if phase == FADING:
-            return (state.next_offer,), ("fade", "decline")
-        case phase if phase == BANKER_THROWS:
-            return (state.banker,), ("roll",)
-        case phase if phase == PLAYER_THROWS:
-            bet = state.next_bet
-            return (bet.player,) if bet else (), ("roll",)
-        case phase if phase == BANK_CHOICE:
-            return (state.banker,), ("keep_bank", "pass_bank")
-        case _:
-            return (), ()
 
 
 def _standing(state: State, player: str) -> str:
