@@ -7,7 +7,7 @@ adds the opening, the numbering of rounds, the payouts and the closing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from croupier.domain import names
@@ -23,6 +23,7 @@ from croupier.domain.events import (
     TableOpened,
     Value,
 )
+from croupier.domain.evolve import evolve
 from croupier.domain.games import game_of
 from croupier.domain.games.options import resolve
 from croupier.domain.games.protocol import Game, Holding, Setup, View
@@ -74,7 +75,7 @@ class Table:
     def view(self) -> View:
         """Return the game's state as shown; nobody has to act while something follows by itself."""
         view = self.game.view(self.state)
-        return replace(view, allowed=()) if automatic(self) else view
+        return evolve(view, allowed=()) if automatic(self) else view
 
 
 class Step(NamedTuple):
@@ -257,17 +258,17 @@ def fold(table: Table | None, event: TableEvent) -> Table:
     version = table.version + 1
     match event:
         case RoundStarted():
-            return replace(table, version=version, in_round=True)
+            return evolve(table, version=version, in_round=True)
         case RoundSettled():
-            return replace(table, version=version, in_round=False, round=event.round + 1)
+            return evolve(table, version=version, in_round=False, round=event.round + 1)
         case RoundVoided():
             state = table.game.fold(table.state, event)
             after = event.round + 1
-            return replace(table, version=version, in_round=False, round=after, state=state)
+            return evolve(table, version=version, in_round=False, round=after, state=state)
         case TableClosed():
-            return replace(table, version=version, closed=True)
+            return evolve(table, version=version, closed=True)
         case _:
-            return replace(table, version=version, state=table.game.fold(table.state, event))
+            return evolve(table, version=version, state=table.game.fold(table.state, event))
 
 
 def _opened(event: TableOpened) -> Table:

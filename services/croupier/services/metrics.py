@@ -8,6 +8,7 @@ process that its ledger is assigned to, and a fence from whoever put it up: read
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -40,6 +41,10 @@ DROPS = frozenset(Drop)
 
 _SECONDS = (0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+
+
+Counts = dict[tuple[Any, ...], int]
+"""By how much to raise which series: the metric and its labels."""
 
 
 class Metrics:
@@ -172,34 +177,38 @@ class Metrics:
         `game_of` gives the code of the game of a table's stream, "" for any other stream.
         """
         count = 0
+        # Summed first: a series is raised once for a commit, whatever it holds.
+        raised: Counts = defaultdict(int)
         for event in events:
             count += 1
             game = game_of(event.stream)
             if game and game not in GAMES:
                 game = UNKNOWN
             # Never raises: what is counted here is committed already.
-            self._child(self._events, event.WhichOneof("payload") or UNKNOWN, game).inc()
+            raised[self._events, event.WhichOneof("payload") or UNKNOWN, game] += 1
             for posting in event.postings:
-                self._posted(posting, game)
+                self._posted(raised, posting, game)
             won = event.paid_out.winnings + event.paid_out.top_up
             if won and event.postings:
                 currency = _known_currency(event.postings[0].currency)
-                self._child(self._winnings, game, currency).inc(won)
+                raised[self._winnings, game, currency] += won
+        for (metric, *labels), by in raised.items():
+            self._child(metric, *labels).inc(by)
         self._commands.inc(commands)
         self._commit_seconds.observe(seconds)
         self._commit_commands.observe(commands)
         self._commit_events.observe(count)
 
-    def _posted(self, posting: events_pb2.Posting, game: str) -> None:
+    def _posted(self, raised: Counts, posting: events_pb2.Posting, game: str) -> None:
         currency = _known_currency(posting.currency)
         if posting.destination.startswith("escrow:"):
-            self._child(self._stakes, game, currency).inc(posting.amount)
+            raised[self._stakes, game, currency] += posting.amount
         elif posting.source.startswith("escrow:"):
-            self._child(self._payouts, game, currency).inc(posting.amount)
+            raised[self._payouts, game, currency] += posting.amount
         elif posting.source == "external":
-            self._child(self._deposits, currency).inc(posting.amount)
+            raised[self._deposits, currency] += posting.amount
         elif posting.destination == "external":
-            self._child(self._withdrawals, currency).inc(posting.amount)
+            raised[self._withdrawals, currency] += posting.amount
 
     def queue_depth(self, ledger: str, waiting: int) -> None:
         """Report how many commands of a ledger wait for a turn."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from croupier.domain.events import (
     BankDecided,
     BankerChosen,
@@ -18,6 +16,7 @@ from croupier.domain.events import (
     Rolled,
     RoundVoided,
 )
+from croupier.domain.evolve import evolve
 from croupier.domain.games.ceelo_bank.state import (
     BANK_CHOICE,
     BANK_OPEN,
@@ -43,16 +42,14 @@ def fold(state: State, fact: Fact) -> State:
             return _posted(state, fact)
         case Faded():
             bet = Bet(fact.player, fact.stake, fact.reserve, fact.stake + fact.reserve)
-            return replace(
+            return evolve(
                 state,
                 bets=(*state.bets, bet),
                 faded=state.faded + fact.stake,
                 offered=state.offered + 1,
             )
         case FadeDeclined():
-            return replace(
-                state, declined=(*state.declined, fact.player), offered=state.offered + 1
-            )
+            return evolve(state, declined=(*state.declined, fact.player), offered=state.offered + 1)
         case FadingClosed():
             return _closed(state, fact)
         case Rolled():
@@ -60,7 +57,7 @@ def fold(state: State, fact: Fact) -> State:
         case BetDecided():
             return _decided(state, fact)
         case Collected():
-            return replace(
+            return evolve(
                 state,
                 bets=_released(state, fact.player, fact.amount),
                 bank=state.bank + fact.amount,
@@ -78,7 +75,7 @@ def fold(state: State, fact: Fact) -> State:
 
 
 def _posted(state: State, fact: BankPosted) -> State:
-    return replace(
+    return evolve(
         state,
         phase=FADING,
         round_open=True,
@@ -98,7 +95,7 @@ def _posted(state: State, fact: BankPosted) -> State:
 def _closed(state: State, fact: FadingClosed) -> State:
     """The uncovered rest, and the reserve that stood for it, are the banker's again."""
     reserve = state.reserve * fact.faded // max(state.bank, 1)
-    return replace(
+    return evolve(
         state,
         phase=BANKER_THROWS if fact.faded else NO_ACTION,
         bank=fact.faded,
@@ -116,16 +113,16 @@ def _claims(player: str, *owed: tuple[str, int]) -> tuple[Claim, ...]:
 
 
 def _rolled(state: State, fact: Rolled) -> State:
-    state = replace(state, last_reading=fact.reading, last_roller=fact.player)
+    state = evolve(state, last_reading=fact.reading, last_roller=fact.player)
     if state.phase == BANKER_THROWS and 2 <= point_of(fact.reading) <= 5:
-        return replace(state, phase=PLAYER_THROWS, point=point_of(fact.reading))
+        return evolve(state, phase=PLAYER_THROWS, point=point_of(fact.reading))
     return state
 
 
 def _decided(state: State, fact: BetDecided) -> State:
     by_banker = state.last_roller == state.banker
     bets = tuple(
-        replace(
+        evolve(
             bet,
             result=fact.result,
             line=fact.line,
@@ -137,13 +134,13 @@ def _decided(state: State, fact: BetDecided) -> State:
         for bet in state.bets
     )
     done = all(bet.result for bet in bets)
-    return replace(state, bets=bets, phase=SETTLE if done else state.phase)
+    return evolve(state, bets=bets, phase=SETTLE if done else state.phase)
 
 
 def _released(state: State, player: str, amount: int) -> tuple[Bet, ...]:
     """Return the bets with `amount` less held for a player's."""
     return tuple(
-        replace(bet, held=bet.held - amount) if bet.player == player else bet for bet in state.bets
+        evolve(bet, held=bet.held - amount) if bet.player == player else bet for bet in state.bets
     )
 
 
@@ -153,9 +150,9 @@ def _paid(state: State, fact: PaidOut) -> State:
         if (claim.player, claim.rule, claim.stake) == (fact.player, fact.rule, fact.returned):
             due = tuple(other for other in state.due if other is not claim)
             over = not due and state.phase in (BANK_OPEN, BANK_CHOICE)
-            return replace(state, due=due, round_open=state.round_open and not over)
+            return evolve(state, due=due, round_open=state.round_open and not over)
     if state.phase == SETTLE and any(b.player == fact.player and b.held for b in state.bets):
-        return replace(
+        return evolve(
             state,
             bets=_released(state, fact.player, fact.returned),
             bank=state.bank - fact.winnings,
@@ -167,14 +164,14 @@ def _paid(state: State, fact: PaidOut) -> State:
 def _given_back(state: State, fact: PaidOut) -> State:
     """The table returned one whole holding: it closes, or the round is void."""
     if fact.player == state.banker and fact.returned == state.bank:
-        return replace(state, bank=0, carried=0)
+        return evolve(state, bank=0, carried=0)
     if fact.player == state.banker and fact.returned == state.reserve:
-        return replace(state, reserve=0)
+        return evolve(state, reserve=0)
     bets = tuple(
-        replace(bet, held=0) if (bet.player, bet.held) == (fact.player, fact.returned) else bet
+        evolve(bet, held=0) if (bet.player, bet.held) == (fact.player, fact.returned) else bet
         for bet in state.bets
     )
-    return replace(state, bets=bets)
+    return evolve(state, bets=bets)
 
 
 def _bank_decided(state: State, fact: BankDecided) -> State:
@@ -183,7 +180,7 @@ def _bank_decided(state: State, fact: BankDecided) -> State:
         (BANK_LEFT, fact.bank_left - fact.carried),
         (RESERVE_RETURNED, state.reserve),
     )
-    return replace(
+    return evolve(
         state,
         phase=BANK_OPEN if fact.next_banker else BANK_CHOICE,
         round_open=bool(due),
@@ -199,7 +196,7 @@ def _bank_decided(state: State, fact: BankDecided) -> State:
 
 
 def _banker_chosen(state: State, fact: BankerChosen) -> State:
-    return replace(
+    return evolve(
         state,
         phase=BANK_OPEN,
         banker=fact.banker,

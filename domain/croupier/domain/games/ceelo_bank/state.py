@@ -102,10 +102,11 @@ class State:
     @property
     def holdings(self) -> tuple[Holding, ...]:
         """Return whose money the table holds."""
-        held = [
-            Holding(self.banker, self.bank, "bank"),
-            Holding(self.banker, self.reserve, "reserve"),
-            *(Holding(bet.player, bet.held, "fade") for bet in self.bets),
-            *(Holding(claim.player, claim.stake, claim.rule) for claim in self.due),
-        ]
-        return tuple(holding for holding in held if holding.amount)
+        held = []
+        if self.bank:
+            held.append(Holding(self.banker, self.bank, "bank"))
+        if self.reserve:
+            held.append(Holding(self.banker, self.reserve, "reserve"))
+        held += [Holding(bet.player, bet.held, "fade") for bet in self.bets if bet.held]
+        held += [Holding(one.player, one.stake, one.rule) for one in self.due if one.stake]
+        return tuple(held)
