@@ -264,3 +264,17 @@ def test_only_an_open_round_can_be_void_and_only_for_a_reason(game):
     with pytest.raises(Refused) as caught:
         void(at.table, 1, "late")
     assert caught.value.reason is Reason.TABLE_CLOSED
+
+
+@every_game
+def test_odds_are_chances_and_say_the_same_of_the_same_options(game):
+    for preset in game.presets:
+        options = resolve(game.options, game.presets, {PRESET: preset})
+        quotes = game.quotes(options)
+        assert quotes == game.quotes(dict(reversed(options.items())))
+        assert len({(one.place, one.on) for one in quotes}) == len(quotes)
+        for one in quotes:
+            assert 0 < one.win < 1
+            assert 0 <= one.push <= 1 - one.win
+            assert one.pays > 0
+            assert -one.win * one.pays <= one.edge <= 1

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from croupier.domain.commands import Command
@@ -92,6 +93,23 @@ class View:
         return tuple(dict.fromkeys(one.command for one in self.allowed))
 
 
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The exact odds of a bet on one place of a game, for one unit staked.
+
+    `on` is what the place is for (a face, a colour, a total), "" where there is one of its kind.
+    `pays` is the profit of a win, on average where wins pay differently. `edge` is what the house
+    or the banker gains on average; the player gains as much less.
+    """
+
+    place: str
+    on: str
+    win: Fraction
+    push: Fraction
+    pays: Fraction
+    edge: Fraction
+
+
 class Game(Protocol[S]):
     """The rules of one game."""
 
@@ -111,6 +129,13 @@ class Game(Protocol[S]):
 
     def paytable(self, options: Mapping[str, Value]) -> Paytable:
         """Return the odds of every line that can win under these options."""
+        ...
+
+    def quotes(self, options: Mapping[str, Value]) -> tuple[Quote, ...]:
+        """Return the exact odds of every place under these options, by the rules that play uses.
+
+        It is empty where players play for a pot, against each other and not against odds.
+        """
         ...
 
     def decide(self, state: S, command: Command) -> tuple[Fact, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -20,8 +21,10 @@ from croupier.v1 import (
     admin_pb2,
     audit_pb2,
     events_pb2,
+    odds_pb2,
     play_pb2,
     tables_pb2,
+    values_pb2,
 )
 from croupier.v1.receipts_pb2 import Receipt
 
@@ -29,10 +32,17 @@ if TYPE_CHECKING:  # these are names of the stubs' types only
     from croupier.v1.accounts_pb2_grpc import AccountServiceAsyncStub
     from croupier.v1.admin_pb2_grpc import AdminServiceAsyncStub
     from croupier.v1.audit_pb2_grpc import AuditServiceAsyncStub
+    from croupier.v1.odds_pb2_grpc import OddsServiceAsyncStub
     from croupier.v1.play_pb2_grpc import PlayServiceAsyncStub
     from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
 
 PAGE = 1000
+
+_NONE: Mapping[str, int | str | bool] = MappingProxyType({})
+
+
+def _values(options: Mapping[str, int | str | bool]) -> dict[str, values_pb2.Value]:
+    return {name: value_to_wire(value) for name, value in options.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +74,7 @@ class Tables:
             parent=ledger_name(ledger),
             table_id=table_id,
             game=opening.game,
-            options={name: value_to_wire(value) for name, value in opening.options.items()},
+            options=_values(opening.options),
             seats=opening.seats,
             currency=opening.currency,
             banker=opening.banker or opening.seats[0],
@@ -273,6 +283,35 @@ class Audit:
             parent=ledger_name(ledger), from_position=from_position, table=table, kinds=kinds
         )
         return watch(self._calls, self._stub.WatchEvents, request)
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """What games pay, and what that is worth."""
+
+    _calls: Calls
+    _stub: OddsServiceAsyncStub
+
+    async def paytable(
+        self, game: str = "", *, table: str = "", options: Mapping[str, int | str | bool] = _NONE
+    ) -> odds_pb2.GetPaytableResponse:
+        """Return what each winning line pays: of a table, given by name, or of a game."""
+        request = odds_pb2.GetPaytableRequest(table=table, game=game, options=_values(options))
+        return await self._calls.ask(self._stub.GetPaytable, request)
+
+    async def quote(
+        self,
+        game: str = "",
+        *,
+        table: str = "",
+        options: Mapping[str, int | str | bool] = _NONE,
+        place: str = "",
+    ) -> odds_pb2.QuoteResponse:
+        """Return the exact odds of every bet, or of one place: of a table or of a game."""
+        request = odds_pb2.QuoteRequest(
+            table=table, game=game, options=_values(options), place=place
+        )
+        return await self._calls.ask(self._stub.Quote, request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,11 +171,11 @@ class Ledger:
         """Return how many tables are in memory."""
         return self._writer.committed.live_tables
 
-    def table(self, table_id: str) -> Table:
-        """Return a table as committed, or refuse."""
+    def table(self, table_id: str, field: str = "name") -> Table:
+        """Return a table as committed, or refuse one that does not exist, named in `field`."""
         found = self._committed().table(table_id)
         if found is None:
-            raise _no_table(table_id, "name")
+            raise _no_table(table_id, field)
         return found
 
     def check_table(self, table_id: str, field: str) -> None:

@@ -63,7 +63,7 @@ def open_table_from_wire(message: tables_pb2.OpenTableRequest) -> tuple[str, req
     command = requests.OpenTable(
         table=_id(message.table_id, "table_id", "table"),
         game=_required(message.game, "game"),
-        options=_options(message.options),
+        options=options_from_wire(message.options),
         seats=tuple(message.seats),
         currency=_required(message.currency, "currency"),
         banker=message.banker,
@@ -207,7 +207,8 @@ def _source(source: values_pb2.Source) -> Source:
     return Source(source.kind, _id(source.id, "roll.dice.source.id", "source of dice"))
 
 
-def _options(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:
+def options_from_wire(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:
+    """Return options as they were given, or refuse what cannot be an option's value."""
     if len(options) > OPTIONS_MAX:
         raise Refused(Reason.INVALID_OPTION, f"no game has {len(options)} options", field="options")
     found: dict[str, Value] = {}

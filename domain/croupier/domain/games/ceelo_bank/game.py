@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.events import Fact, Value
-from croupier.domain.games.ceelo_bank import deciding, folding, passing
+from croupier.domain.games.ceelo_bank import deciding, folding, odds, passing
 from croupier.domain.games.ceelo_bank.allowed import allowed
 from croupier.domain.games.ceelo_bank.state import State
 from croupier.domain.games.ceelo_bank.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
-from croupier.domain.games.protocol import Holding, SeatView, Setup, View
+from croupier.domain.games.protocol import Holding, Quote, SeatView, Setup, View
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
 
@@ -44,6 +44,10 @@ class CeeloBank:
     def paytable(self, options: Mapping[str, Value]) -> Paytable:
         """Return what each line pays."""
         return Terms.of(options).paytable
+
+    def quotes(self, options: Mapping[str, Value]) -> tuple[Quote, ...]:
+        """Return the exact odds of a fade."""
+        return odds.quotes(options)
 
     def decide(self, state: State, command: Command) -> tuple[Fact, ...]:
         """Return the facts that a command causes, or refuse."""

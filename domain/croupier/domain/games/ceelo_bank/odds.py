@@ -15,6 +15,7 @@ from croupier.domain.events import PaidOut, Value
 from croupier.domain.games.ceelo_bank.terms import Terms
 from croupier.domain.games.ceelo_bank.verdicts import banker_verdict, player_verdict, rule_of
 from croupier.domain.games.ceelo_throws import DECISIVE, point_of, read
+from croupier.domain.games.protocol import Quote
 from croupier.domain.settlement import LOST, PUSHED, WON, Claim, Outcome, settle
 
 
@@ -25,6 +26,8 @@ class BankerEdge:
     win: Fraction
     lose: Fraction
     push: Fraction
+    pays: Fraction
+    """What a win adds to a unit, on average over the wins."""
     advantage: Fraction
 
     @property
@@ -39,7 +42,7 @@ def edge(options: Mapping[str, Value]) -> BankerEdge:
     readings = Counter(read(dice) for dice in DECISIVE)
     total = len(DECISIVE) ** 2
     chances: Counter[str] = Counter()
-    gained = 0
+    gained = won = 0
     for banker, banker_ways in readings.items():
         automatic = banker_verdict(terms, banker)
         for player, player_ways in readings.items():
@@ -47,13 +50,22 @@ def edge(options: Mapping[str, Value]) -> BankerEdge:
             ways = banker_ways * player_ways
             chances[result] += ways
             rule = rule_of(result, player, by_banker=automatic is not None)
-            gained += ways * _banker_gain(terms, result, line, rule)
+            gain = ways * _banker_gain(terms, result, line, rule)
+            gained += gain
+            won -= gain if result == WON else 0
     return BankerEdge(
         win=Fraction(chances[WON], total),
         lose=Fraction(chances[LOST], total),
         push=Fraction(chances[PUSHED], total),
+        pays=Fraction(won, chances[WON]),
         advantage=Fraction(gained, total),
     )
+
+
+def quotes(options: Mapping[str, Value]) -> tuple[Quote, ...]:
+    """Return the odds of the one bet there is, a fade; the edge is the banker's."""
+    exact = edge(options)
+    return (Quote("fade", "", exact.win, exact.push, exact.pays, exact.advantage),)
 
 
 def _banker_gain(terms: Terms, result: str, line: str, rule: str) -> int:
