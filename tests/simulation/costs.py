@@ -50,9 +50,9 @@ class Costs:
     wire_us: float = 400
     """Outside the server: network and caller. A lone call takes 990 us (measured), less the
     server's part: call, command, turn and write; taken so that other points fit, too."""
-    refusal_us: float = 142
-    """A call that is refused because too many wait: about a bare gRPC echo, 7,038 calls/s
-    (measured). Assumed: refusals were not measured."""
+    refusal_us: float = 180
+    """A call that is refused because too many wait. Assumed: a bare gRPC echo takes 142 us
+    (measured: 7,038/s), and an error with its details has to be built, too."""
 
     gather: bool = True
     """Whether a round waits for a crowd; how long is in `croupier.services.ledger.rounds`."""

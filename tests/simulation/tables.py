@@ -65,7 +65,11 @@ def against_measured() -> Iterator[Row]:
     for (crowd, ledgers), (rate, batch) in costs.MEASURED_UNARY.items():
         run = simulate(Plan(crowd=crowd, ledgers=ledgers, seconds=2, costs=THROWS))
         among = f"{ledgers} ledger{'s' if ledgers > 1 else ''}"
-        yield row(f"{crowd} calls in flight, {among}: commands/s", rate, run.throughput)
+        yield row(
+            f"{crowd} call{'s' if crowd > 1 else ''} in flight, {among}: commands/s",
+            rate,
+            run.throughput,
+        )
         yield row("the same, commands a commit", batch, run.batch)
     for (form, crowd), rate in costs.MEASURED_OTHER.items():
         run = simulate(Plan(crowd=crowd, form=form, seconds=2, costs=THROWS))
@@ -128,7 +132,7 @@ def overload() -> Iterator[Row]:
         *("p50 ms", "p99 ms"),
     )
     for form in (UNARY, STREAM_16):
-        for share in (0.9, 1.2, 2.0):
+        for share in (0.9, 1.2, 1.5, 2.0):
             rate = share * ceiling(form).throughput
             run = simulate(Plan(rate=rate, form=form, seconds=8))
             offered = f"{share:.0%} of the ceiling"
@@ -148,7 +152,10 @@ def one_machine() -> Iterator[Row]:
 
 def engines() -> Iterator[Row]:
     """Other disks, and an engine behind a network: assumed costs."""
-    yield row("engine", "a lone Play, ms", UNARY.name, STREAM_16.name, "8 processes of 4 ledgers")
+    yield row(
+        *("engine", "a lone Play, ms", UNARY.name, STREAM_16.name),
+        *("8 processes of 4 ledgers, PlayStream", "8 processes of 16 ledgers, Play"),
+    )
     for name, each in (
         ("SQLite, disk as measured", ROUNDS),
         ("SQLite, disk of 500 writes/s (assumed)", costs.SLOW_DISK),
@@ -156,7 +163,8 @@ def engines() -> Iterator[Row]:
     ):
         lone = simulate(Plan(crowd=1, seconds=1, costs=each)).latency_ms(0.5)
         alone = (ceiling(form, each=each).throughput for form in (UNARY, STREAM_16))
-        yield row(name, lone, *alone, ceiling(STREAM_16, 32, 8, 8, each).throughput)
+        machine = (ceiling(STREAM_16, 32, 8, 8, each), ceiling(UNARY, 128, 8, 8, each))
+        yield row(name, lone, *alone, *(run.throughput for run in machine))
 
 
 def markdown(table: Callable[[], Iterator[Row]]) -> str:

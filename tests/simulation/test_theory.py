@@ -91,11 +91,17 @@ def test_on_a_loop_that_stands_still_calls_wait_before_the_queue():
 
 
 def test_calls_beyond_the_backlog_are_refused():
-    plan = Plan(rate=4_500, seconds=4, costs=replace(ROUNDS, backlog=500))
-    simulation = Simulation(plan)
-    result = simulation.run()
+    most = simulate(Plan(crowd=64, seconds=2)).throughput
+    result = simulate(Plan(crowd=8_000, seconds=8))
     assert result.refused > 0
-    assert simulation.loops[0].calls < 1_500
+    assert result.latency_ms(0.5) < 1_000 * 8_000 / most
+    assert result.throughput > 0.5 * most
+
+
+def test_more_than_can_be_refused_leaves_hardly_any_answers():
+    most = simulate(Plan(crowd=64, seconds=2)).throughput
+    result = simulate(Plan(rate=1.5e6 / ROUNDS.refusal_us, seconds=6))
+    assert result.throughput < 0.5 * most
 
 
 def test_calls_within_the_backlog_are_not_refused():
@@ -172,7 +178,7 @@ def test_processes_beyond_the_cores_carry_no_more():
     four, eight = (simulate(plan, processes=count).throughput for count in (4, 8))
     one = simulate(plan, processes=1).throughput
     assert four == pytest.approx(4 * one, rel=0.1)
-    assert eight == pytest.approx(four, rel=0.05)
+    assert eight == pytest.approx(four, rel=0.15)
 
 
 def test_a_loop_that_does_not_stand_still_carries_more():
