@@ -12,6 +12,7 @@ from tests.simulation import operators, tables
 
 TABLES = (
     tables.against_measured,
+    tables.offered_load,
     tables.one_ledger,
     tables.ledgers_together,
     tables.head_room,

@@ -38,6 +38,11 @@ class Loop:
         self._wake()
 
     @property
+    def calls(self) -> int:
+        """Calls that have arrived and are not begun."""
+        return len(self._calls)
+
+    @property
     def busy_us(self) -> float:
         """The time that it worked, waited for a core or stood still."""
         return self._busy_us + (0 if self._began is None else self._clock.now - self._began)

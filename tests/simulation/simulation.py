@@ -6,12 +6,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
-from tests.simulation.clock import Clock
+from croupier.services.client.calls import Patience
+from tests.simulation.backlog import Backlog
+from tests.simulation.clock import Clock, Do
 from tests.simulation.costs import ROUNDS, UNARY, Costs, Form
 from tests.simulation.counts import Counts, Result
 from tests.simulation.loop import Loop
 from tests.simulation.machine import Cores, Disk
+from tests.simulation.rounds import Rounds
 from tests.simulation.writer import Call, Writer
+
+PATIENCE = Patience()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +55,17 @@ class Simulation:
         cores = Cores(plan.cores)
         self.disk = Disk(self.clock, plan.costs.sync_us, plan.costs.syncs_per_s)
         self.loops = [Loop(self.clock, cores) for _ in range(plan.processes)]
+        gather = plan.costs.gather
+        rounds = [Rounds(self.clock, loop, gather=gather) for loop in self.loops]
+        self._backlogs = [Backlog(self.clock, loop, plan.costs.backlog) for loop in self.loops]
         self.writers = [
-            Writer(self.clock, self._loop(ledger), self.disk, plan.costs)
+            Writer(
+                self.clock,
+                self.loops[ledger % plan.processes],
+                self.disk,
+                plan.costs,
+                rounds[ledger % plan.processes],
+            )
             for ledger in range(plan.ledgers)
         ]
         for number in range(plan.crowd):
@@ -59,9 +73,6 @@ class Simulation:
         if plan.rate:
             self._per_us = plan.rate / (plan.burst * plan.form.commands) / 1e6
             self.clock.after(self._random.expovariate(self._per_us), self._burst)
-
-    def _loop(self, ledger: int) -> Loop:
-        return self.loops[ledger % self.plan.processes]
 
     def _burst(self) -> None:
         ledger = self._random.randrange(self.plan.ledgers)
@@ -73,21 +84,39 @@ class Simulation:
 
     def _arrive(self, ledger: int, attempt: int = 1, first_us: float | None = None) -> None:
         """A call arrives: it is taken, waits for its turn, and is answered."""
-        now, loop = self.clock.now, self._loop(ledger)
+        process = ledger % self.plan.processes
+        now, loop = self.clock.now, self.loops[process]
         call = Call(self.plan.form.commands, now if first_us is None else first_us, lambda: None)
         leave = partial(self._leave, ledger, attempt, call)
         call.end = lambda: loop.soon((lambda: self._answer_us, leave))
         self.counts.step(1)
         self.counts.arrived += call.commands
-        loop.call((lambda: self._take_us, partial(self.writers[ledger].submit, call)))
+        loop.call((partial(self._take, process, call), partial(self._taken, ledger, call, leave)))
+
+    def _take(self, process: int, call: Call) -> float:
+        """Begin a call: a message of a stream is none, and is never refused for the backlog."""
+        if not self.plan.form.streamed:
+            call.retry_us = self._backlogs[process].begun()
+            if call.retry_us:
+                call.refused = True
+                return self.plan.costs.refusal_us
+        return self._take_us
+
+    def _taken(self, ledger: int, call: Call, leave: Do) -> None:
+        if call.refused:
+            leave()
+        else:
+            self.writers[ledger].submit(call)
 
     def _leave(self, ledger: int, attempt: int, call: Call) -> None:
+        self._backlogs[ledger % self.plan.processes].ended()
         self.counts.step(-1)
         if call.refused:
             self.counts.refused += call.commands
-            delay_us = self.plan.costs.retry_us * 2 ** min(attempt - 1, 5)
-            again = partial(self._arrive, ledger, attempt + 1, call.born_us)
-            self.clock.after(delay_us * (0.5 + self._patience.random()), again)
+            # As the client pauses, but its patience has no end.
+            most_s = min(PATIENCE.pause_s * 2 ** min(attempt - 1, 9), PATIENCE.pause_max_s)
+            pause_us = max(call.retry_us, 1e6 * self._patience.uniform(0, most_s))
+            self.clock.after(pause_us, partial(self._arrive, ledger, attempt + 1, call.born_us))
             return
         self.counts.answered += call.commands
         self.counts.latencies_us.append(self.clock.now - call.born_us)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from tests.simulation import costs
-from tests.simulation.costs import BATCH_100, FORMS, ROUNDS, STREAM_16, THROWS, UNARY, Costs, Form
+from tests.simulation.costs import FORMS, ROUNDS, STREAM_16, THROWS, UNARY, Costs, Form
 from tests.simulation.counts import Result
 from tests.simulation.simulation import Plan, simulate
 
@@ -57,15 +57,35 @@ def against_measured() -> Iterator[Row]:
     yield row("throws", "measured", "simulated")
     lone = simulate(Plan(crowd=1, seconds=1, costs=THROWS))
     yield row("a lone call, p50, ms", costs.MEASURED_LONE_MS, lone.latency_ms(0.5))
-    writer = simulate(Plan(crowd=1, form=BATCH_100, seconds=1, costs=costs.NO_GRPC))
-    yield row(
-        "one writer without gRPC, turns of 100, commands/s", costs.MEASURED_BARE, writer.throughput
-    )
-    for ledgers, (rate, batch) in costs.MEASURED_UNARY.items():
-        run = ceiling(ledgers=ledgers, each=THROWS)
-        what = f"{CROWD} calls in flight, ledgers in the process: {ledgers}; commands/s"
+    for size, rate in costs.MEASURED_BARE.items():
+        form = Form("turn", size)
+        run = simulate(Plan(crowd=1, form=form, seconds=2, costs=costs.NO_GRPC))
+        what = f"one writer without gRPC, turns of {size:,}, commands/s"
         yield row(what, rate, run.throughput)
+    for (crowd, ledgers), (rate, batch) in costs.MEASURED_UNARY.items():
+        run = simulate(Plan(crowd=crowd, ledgers=ledgers, seconds=2, costs=THROWS))
+        among = f"{ledgers} ledger{'s' if ledgers > 1 else ''}"
+        yield row(
+            f"{crowd} call{'s' if crowd > 1 else ''} in flight, {among}: commands/s",
+            rate,
+            run.throughput,
+        )
         yield row("the same, commands a commit", batch, run.batch)
+    for (form, crowd), rate in costs.MEASURED_OTHER.items():
+        run = simulate(Plan(crowd=crowd, form=form, seconds=2, costs=THROWS))
+        yield row(f"{form.name}, {crowd} in flight: commands/s", rate, run.throughput)
+
+
+def offered_load() -> Iterator[Row]:
+    """Latencies at offered load, measured and simulated."""
+    yield row(
+        *("Play, throws, share of the capacity", "p50 ms, measured", "p50 ms, simulated"),
+        *("p99 ms, measured", "p99 ms, simulated"),
+    )
+    most = ceiling(each=THROWS).throughput
+    for share, (p50, p99) in costs.MEASURED_OFFERED.items():
+        run = simulate(Plan(rate=share * most, seconds=10, costs=THROWS))
+        yield row(f"{share:.0%}", p50, run.latency_ms(0.5), p99, run.latency_ms(0.99))
 
 
 def one_ledger() -> Iterator[Row]:
@@ -112,7 +132,7 @@ def overload() -> Iterator[Row]:
         *("p50 ms", "p99 ms"),
     )
     for form in (UNARY, STREAM_16):
-        for share in (0.9, 1.2, 2.0):
+        for share in (0.9, 1.2, 1.5, 2.0):
             rate = share * ceiling(form).throughput
             run = simulate(Plan(rate=rate, form=form, seconds=8))
             offered = f"{share:.0%} of the ceiling"
@@ -132,7 +152,10 @@ def one_machine() -> Iterator[Row]:
 
 def engines() -> Iterator[Row]:
     """Other disks, and an engine behind a network: assumed costs."""
-    yield row("engine", "a lone Play, ms", UNARY.name, STREAM_16.name, "8 processes of 4 ledgers")
+    yield row(
+        *("engine", "a lone Play, ms", UNARY.name, STREAM_16.name),
+        *("8 processes of 4 ledgers, PlayStream", "8 processes of 16 ledgers, Play"),
+    )
     for name, each in (
         ("SQLite, disk as measured", ROUNDS),
         ("SQLite, disk of 500 writes/s (assumed)", costs.SLOW_DISK),
@@ -140,7 +163,8 @@ def engines() -> Iterator[Row]:
     ):
         lone = simulate(Plan(crowd=1, seconds=1, costs=each)).latency_ms(0.5)
         alone = (ceiling(form, each=each).throughput for form in (UNARY, STREAM_16))
-        yield row(name, lone, *alone, ceiling(STREAM_16, 32, 8, 8, each).throughput)
+        machine = (ceiling(STREAM_16, 32, 8, 8, each), ceiling(UNARY, 128, 8, 8, each))
+        yield row(name, lone, *alone, *(run.throughput for run in machine))
 
 
 def markdown(table: Callable[[], Iterator[Row]]) -> str:
