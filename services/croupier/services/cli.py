@@ -76,6 +76,7 @@ def serve(  # the options' help is the settings' own
     allow_plaintext: Annotated[bool | None, _flag("allow_plaintext")] = None,
     queue: Annotated[int | None, _flag("queue")] = None,
     backlog: Annotated[int | None, _flag("backlog")] = None,
+    calls_per_connection: Annotated[int | None, _flag("calls_per_connection")] = None,
     batch: Annotated[int | None, _flag("batch")] = None,
     streams: Annotated[int | None, _flag("streams")] = None,
     heartbeat_s: Annotated[float | None, _flag("heartbeat_s")] = None,

@@ -51,6 +51,9 @@ class Settings(BaseSettings):
     backlog: int = Field(
         5_000, ge=1, le=50_000, description="calls taken by the transport and not begun"
     )
+    calls_per_connection: int = Field(
+        1_000, ge=1, le=100_000, description="calls and streams at once on one connection"
+    )
     batch: int = Field(256, ge=1, le=100_000, description="requests decided in one turn")
     streams: int = Field(
         2_000, ge=1, le=100_000, description="watchers and streams of commands open at once"

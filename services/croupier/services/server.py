@@ -178,7 +178,9 @@ class Server:
         interceptor = Interceptor(
             self._callers, self.metrics, now_us, self._settings.message_bytes_max, self._backlog
         )
-        self._grpc = grpc.aio.server(interceptors=[interceptor], options=_OPTIONS)
+        # What is beyond it waits at the caller, where it costs this process nothing.
+        most = ("grpc.max_concurrent_streams", self._settings.calls_per_connection)
+        self._grpc = grpc.aio.server(interceptors=[interceptor], options=[*_OPTIONS, most])
         self._backlog.follow_newest()
         try:
             await self._start()
@@ -337,6 +339,8 @@ _OPTIONS = [
     # The ledgers' queues refuse with a reason; the transport would cancel calls without one.
     ("grpc.server.max_pending_requests", PENDING_CALLS_MAX),
     ("grpc.server.max_pending_requests_hard_limit", 2 * PENDING_CALLS_MAX),
+    # A caller who has not heard of the limit of calls yet is not cut off for passing it.
+    ("grpc.http.overload_protection", 0),
     # Two processes on one port would share its calls without anybody knowing.
     ("grpc.so_reuseport", 0),
     # Clients may ping an idle connection as often as common load balancers need.

@@ -13,6 +13,7 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.rpc import backlog as module
 from croupier.services.rpc.backlog import RETRY_MS_LEAST, RETRY_MS_MOST, Backlog
 from croupier.v1 import accounts_pb2
+from tests.acceptance.test_refusals import locked
 from tests.support.refusals import assert_refused
 from tests.support.serving import refusal_of, serving
 from tests.support.stories import deposit, furnish
@@ -128,3 +129,22 @@ async def test_a_burst_is_answered_or_sent_away_and_leaves_no_call_uncounted(tmp
         assert (await client.ask(asked)).account.balance == 100_000 + heard["done"]
         # What is answered is counted as ended before the answer goes out.
         assert served.server._backlog._under_way == 0
+
+
+async def test_what_is_beyond_a_connections_calls_waits_at_the_caller(tmp_path):
+    async with serving(tmp_path, calls_per_connection=10) as served:
+        client = await served.client()
+        await furnish(client)
+        begun = []
+
+        async with locked(tmp_path):
+            asked = [
+                asyncio.ensure_future(client.ask(deposit("player:anna", 1))) for _ in range(50)
+            ]
+            # Another connection is another caller, and is served meanwhile.
+            other = await served.client()
+            for _ in range(20):
+                await other.ask(accounts_pb2.GetTrialBalanceRequest(parent="ledgers/casino"))
+                begun.append(served.server._backlog._under_way)
+        await asyncio.gather(*asked)
+    assert max(begun) == 10
