@@ -131,6 +131,23 @@ async def test_an_atomic_batch_with_one_refusal_leaves_nothing_behind(serve: Ser
     assert kinds(response) == ["receipt"] * 3
 
 
+async def test_an_atomic_batch_names_the_refused_command_whatever_the_reason(serve: Serve):
+    client = await table(serve)
+    bank = post_bank("t1", 1000)
+    await client.ask(bank)
+    before = await client.evidence("casino")
+    for wrong, reason in (
+        (fade("t1", 1, request_id=bank.request_id), Reason.REQUEST_ID_REUSED),
+        (fade("none", 1), Reason.TABLE_NOT_FOUND),
+        (fade("t1", 1, expected_version=1), Reason.VERSION_MISMATCH),
+        (fade("t1", 1, player="carl"), Reason.NOT_YOUR_TURN),
+    ):
+        refusal = await client.refusal(play_batch(bank, wrong, atomic=True))
+        assert_refused(refusal, reason)
+        assert refusal.metadata["item"] == "1"
+    assert await client.evidence("casino") == before
+
+
 async def test_an_atomic_batch_with_a_command_that_is_none_is_refused_at_once(serve: Serve):
     client = await table(serve)
     before = await client.evidence("casino")

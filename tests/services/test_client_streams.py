@@ -19,10 +19,11 @@ from croupier.services.client import (
     table_name,
     withdraw,
 )
-from croupier.services.client.stream import AHEAD
+from croupier.services.client.stream import AHEAD, results_of
 from croupier.services.client.watch import watch
 from croupier.v1 import audit_pb2, play_pb2
 from croupier.v1.audit_pb2_grpc import AuditServiceServicer, add_AuditServiceServicer_to_server
+from croupier.v1.errors_pb2 import Refusal
 from croupier.v1.play_pb2_grpc import PlayServiceServicer, add_PlayServiceServicer_to_server
 from croupier.v1.receipts_pb2 import CommandResult, Receipt
 from tests.support.serving import serving
@@ -267,3 +268,23 @@ async def test_watching_gives_up_when_nobody_answers():
         with pytest.raises(CallRefused) as caught:
             await anext(client.audit.watch("casino"))
     assert caught.value.code is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_when_the_client_is_closed_nobody_is_left_waiting():
+    server, client = await served_by(Cutting(*[0] * 1000), add_PlayServiceServicer_to_server)
+    async with client.play.stream("casino") as stream:
+        pushed = await stream.push(ANNA.draw(request_id="throw 1"))
+        await client.close()
+        async with asyncio.timeout(10):
+            with pytest.raises(asyncio.CancelledError):
+                await pushed
+    await server.stop(None)
+
+
+def test_what_a_newer_server_says_is_passed_on_as_far_as_it_is_understood():
+    (refused,) = results_of([CommandResult(refusal=Refusal(reason=999, code=99, message="new"))])
+    assert (refused.code, refused.reason, refused.message) == (
+        grpc.StatusCode.UNKNOWN,
+        "",
+        "new",
+    )

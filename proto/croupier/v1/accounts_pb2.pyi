@@ -213,8 +213,9 @@ class TransferBatchRequest(_message.Message):
     parent: _builtins.str
     """"ledgers/{ledger}": all transfers are for accounts of this ledger."""
     atomic: _builtins.bool
-    """All or nothing: if one transfer is refused, none is done, and the call ends with its refusal,
-    which names it ("transfers[3].withdraw.amount"). One that was recorded before counts as done.
+    """All or nothing: if one transfer is refused, none is done, and the call ends with its refusal:
+    `item` in its metadata is the transfer's index, and its field, where one is at fault, is called
+    "transfers[3].withdraw.amount". One that was recorded before counts as done.
     """
     @_builtins.property
     def transfers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Transfer]:

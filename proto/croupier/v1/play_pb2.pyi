@@ -135,8 +135,9 @@ class PlayBatchRequest(_message.Message):
     parent: _builtins.str
     """"ledgers/{ledger}": all commands are for tables of this ledger."""
     atomic: _builtins.bool
-    """All or nothing: if one command is refused, none is done, and the call ends with its refusal,
-    which names it ("commands[3].player"). A command that was recorded before counts as done.
+    """All or nothing: if one command is refused, none is done, and the call ends with its refusal:
+    `item` in its metadata is the command's index, and its field, where one is at fault, is called
+    "commands[3].player". A command that was recorded before counts as done.
     """
     @_builtins.property
     def commands(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayRequest]:

@@ -34,6 +34,7 @@ from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.backlog import SAMPLE_S, Backlog
+from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.odds import OddsService
@@ -201,11 +202,13 @@ class Server:
             AdminService(self.ledgers, self.assignment, version("croupier"), now_us()), self._grpc
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
-        refused = self.metrics.command_refused
+        refused, bulk = self.metrics.command_refused, Bulk()
         add_PlayServiceServicer_to_server(
-            PlayService(self.ledgers, draw, self._streams, refused), self._grpc
+            PlayService(self.ledgers, draw, self._streams, bulk, refused), self._grpc
         )
-        add_AccountServiceServicer_to_server(AccountService(self.ledgers, refused), self._grpc)
+        add_AccountServiceServicer_to_server(
+            AccountService(self.ledgers, bulk, refused), self._grpc
+        )
         add_AuditServiceServicer_to_server(
             AuditService(self.ledgers, self._feed, self._streams, self._settings.heartbeat_s),
             self._grpc,

@@ -32,8 +32,11 @@ def results_of(results: Sequence[CommandResult]) -> list[Result]:
 
 
 def _refused(refusal: Refusal) -> CallRefused:
-    code = next(code for code in grpc.StatusCode if code.value[0] == refusal.code)
-    reason = Reason.Name(refusal.reason).removeprefix("REASON_")
+    known = {code.value[0]: code for code in grpc.StatusCode}
+    code = known.get(refusal.code, grpc.StatusCode.UNKNOWN)
+    # A newer server may know more reasons; the code says what to do about them.
+    named = refusal.reason in Reason.values()
+    reason = Reason.Name(refusal.reason).removeprefix("REASON_") if named else ""
     refused = CallRefused(
         code, reason, refusal.message, refusal.field or None, dict(refusal.metadata)
     )
@@ -112,11 +115,21 @@ class PlayStream:
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
-        while self._unanswered:
-            self._unanswered.popleft().answer.cancel()
+        self._abandon()  # also where it was cancelled before it began
 
     async def _run(self) -> None:
         """Keep a stream open while there is something to send, whatever happens to it."""
+        try:
+            await self._keep_open()
+        finally:
+            self._abandon()
+
+    def _abandon(self) -> None:
+        """Leave nobody waiting: whatever the reason, no answer comes any more."""
+        while self._unanswered:
+            self._unanswered.popleft().answer.cancel()
+
+    async def _keep_open(self) -> None:
         attempts: Attempts | None = None
         while True:
             if not self._unanswered:

@@ -10,6 +10,7 @@ from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.rpc import batches, names, views, wire
 from croupier.services.rpc.batches import Batch
+from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.calls import caller
 from croupier.v1 import accounts_pb2 as pb
 from croupier.v1 import receipts_pb2
@@ -19,9 +20,12 @@ from croupier.v1.accounts_pb2_grpc import AccountServiceServicer
 class AccountService(AccountServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers, command_refused: Callable[[str], None]) -> None:
+    def __init__(
+        self, ledgers: Ledgers, bulk: Bulk, command_refused: Callable[[str], None]
+    ) -> None:
         """Report the reason of every transfer among several that is refused."""
         self._ledgers = ledgers
+        self._bulk = bulk
         self._command_refused = command_refused
 
     async def Deposit(self, request: pb.DepositRequest, context: Any) -> pb.DepositResponse:
@@ -43,14 +47,15 @@ class AccountService(AccountServiceServicer):
     ) -> pb.TransferBatchResponse:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        batch = Batch.parse(
+        batch = await Batch.parse(
+            self._bulk,
             "transfers",
             request.transfers,
             lambda message: wire.transfer_in(ledger_id, message),
             atomic=request.atomic,
         )
         answers = await batches.finish(batch.begin(ledger), "transfers")
-        return pb.TransferBatchResponse(results=self._results(answers))
+        return pb.TransferBatchResponse(results=await self._results(answers))
 
     async def GetAccount(
         self, request: pb.GetAccountRequest, context: Any
@@ -85,9 +90,9 @@ class AccountService(AccountServiceServicer):
             currencies=[views.currency_to_wire(one, sums[one]) for one in sorted(sums)],
         )
 
-    def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        durability = self._ledgers.engine.durability
-        return views.results_to_wire(answers, durability, self._command_refused)
+    async def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
+        results = views.Results(self._ledgers.engine.durability, self._command_refused)
+        return await self._bulk.each(results.add, answers)
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:
         return await self._ledgers.get(caller().check_ledger(ledger_id)).submit(request)

@@ -11,6 +11,7 @@ from croupier.domain.errors import Kind, Reason, Refused
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Answer, undone
+from croupier.services.rpc.bulk import Bulk
 
 BATCH_MAX = 1_000
 """Commands in one message."""
@@ -34,7 +35,9 @@ class Batch:
     atomic: bool
 
     @classmethod
-    def parse(cls, field: str, messages: Sequence[T], parse: Parse[T], *, atomic: bool) -> Batch:
+    async def parse(
+        cls, bulk: Bulk, field: str, messages: Sequence[T], parse: Parse[T], *, atomic: bool
+    ) -> Batch:
         """Return the batch of the messages in `field`.
 
         Raises:
@@ -49,7 +52,7 @@ class Batch:
                 most=BATCH_MAX,
                 count=len(messages),
             )
-        parsed = [_parsed(message, parse) for message in messages]
+        parsed = await bulk.each(lambda some: [_parsed(one, parse) for one in some], messages)
         return cls(tuple(item for _, item in parsed), tuple(path for path, _ in parsed), atomic)
 
     def __len__(self) -> int:
@@ -126,7 +129,12 @@ async def finish(pending: Pending, field: str) -> list[Answer]:
         raise not_now
     if pending.batch.atomic and (refused := _cause(answers)):
         at, error = refused
-        raise error.inside(f"{field}[{at}]") if isinstance(error, Refused) else error
+        if not isinstance(error, Refused):
+            raise error
+        named = error.inside(f"{field}[{at}]")
+        raise Refused(
+            named.reason, named.message, field=named.field, **(named.metadata | {"item": at})
+        )
     return answers
 
 

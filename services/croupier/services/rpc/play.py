@@ -11,6 +11,7 @@ from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.turn import Answer
 from croupier.services.rpc import batches, names, views, wire
 from croupier.services.rpc.batches import Batch, Pending
+from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.calls import caller
 from croupier.services.rpc.streams import Streams
 from croupier.v1 import play_pb2 as pb
@@ -29,12 +30,14 @@ class PlayService(PlayServiceServicer):
         ledgers: Ledgers,
         draw: wire.Draw,
         streams: Streams,
+        bulk: Bulk,
         command_refused: Callable[[str], None],
     ) -> None:
         """Report the reason of every command among several that is refused."""
         self._ledgers = ledgers
         self._draw = draw
         self._streams = streams
+        self._bulk = bulk
         self._command_refused = command_refused
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
@@ -45,8 +48,8 @@ class PlayService(PlayServiceServicer):
         )
 
     async def PlayBatch(self, request: pb.PlayBatchRequest, context: Any) -> pb.PlayBatchResponse:
-        answers = await batches.finish(self._begin(request), "commands")
-        return pb.PlayBatchResponse(results=self._results(answers))
+        answers = await batches.finish(await self._begin(request), "commands")
+        return pb.PlayBatchResponse(results=await self._results(answers))
 
     async def PlayStream(
         self, requests: AsyncIterator[pb.PlayStreamRequest], context: Any
@@ -59,7 +62,7 @@ class PlayService(PlayServiceServicer):
                     if isinstance(pending, Exception):
                         raise pending
                     answers = await pending.answers()
-                    yield pb.PlayStreamResponse(results=self._results(answers))
+                    yield pb.PlayStreamResponse(results=await self._results(answers))
         finally:
             taking.cancel()
             while not ahead.empty():
@@ -76,7 +79,7 @@ class PlayService(PlayServiceServicer):
         end: Exception | None = None
         try:
             async for request in requests:
-                await ahead.put(self._begin(request))
+                await ahead.put(await self._begin(request))
         except asyncio.CancelledError:
             try:
                 self._streams.check_serving()
@@ -86,10 +89,11 @@ class PlayService(PlayServiceServicer):
             end = error
         await ahead.put(end)
 
-    def _begin(self, request: pb.PlayBatchRequest | pb.PlayStreamRequest) -> Pending:
+    async def _begin(self, request: pb.PlayBatchRequest | pb.PlayStreamRequest) -> Pending:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        batch = Batch.parse(
+        batch = await Batch.parse(
+            self._bulk,
             "commands",
             request.commands,
             lambda message: wire.play_in(ledger_id, message, self._draw),
@@ -97,6 +101,6 @@ class PlayService(PlayServiceServicer):
         )
         return batch.begin(ledger)
 
-    def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        durability = self._ledgers.engine.durability
-        return views.results_to_wire(answers, durability, self._command_refused)
+    async def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
+        results = views.Results(self._ledgers.engine.durability, self._command_refused)
+        return await self._bulk.each(results.add, answers)

@@ -47,26 +47,33 @@ def receipt_to_wire(
     )
 
 
-def results_to_wire(
-    answers: Iterable[Answer], durability: str, command_refused: Callable[[str], None]
-) -> list[receipts_pb2.CommandResult]:
-    """Return what became of several commands; where it gets too long, events are left out.
+class Results:
+    """What became of several commands, as messages; where it gets too long, events are left out.
 
     `command_refused` is told the reason of each that was refused.
     """
-    results = []
-    room = RESULTS_BYTES_MAX
-    for answer in answers:
+
+    def __init__(self, durability: str, command_refused: Callable[[str], None]) -> None:
+        self._durability = durability
+        self._command_refused = command_refused
+        self._room = RESULTS_BYTES_MAX
+
+    def add(self, answers: Iterable[Answer]) -> list[receipts_pb2.CommandResult]:
+        """Return the results of the next answers."""
+        results = []
+        for answer in answers:
+            result = self._result(answer)
+            self._room -= result.ByteSize()
+            results.append(result)
+        return results
+
+    def _result(self, answer: Answer) -> receipts_pb2.CommandResult:
         if isinstance(answer, Exception):
             refusal = answer if isinstance(answer, Refused) else INTERNAL
-            command_refused(refusal.reason.value)
-            result = receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
-        else:
-            receipt = receipt_to_wire(answer, durability, omit_events=room <= 0)
-            result = receipts_pb2.CommandResult(receipt=receipt)
-        room -= result.ByteSize()
-        results.append(result)
-    return results
+            self._command_refused(refusal.reason.value)
+            return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
+        receipt = receipt_to_wire(answer, self._durability, omit_events=self._room <= 0)
+        return receipts_pb2.CommandResult(receipt=receipt)
 
 
 def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
