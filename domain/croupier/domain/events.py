@@ -157,6 +157,14 @@ class FadingClosed:
     uncovered: int
 
 
+@event("croupier.v1.Anted")
+class Anted:
+    """A player put `amount` into the pot that the winner takes."""
+
+    player: str
+    amount: int
+
+
 @event("croupier.v1.Rolled")
 class Rolled:
     """A player threw dice; `reading` names the throw in the words of the game's rules."""
@@ -241,6 +249,7 @@ Fact = (
     | Faded
     | FadeDeclined
     | FadingClosed
+    | Anted
     | Rolled
     | BetDecided
     | BankDecided

@@ -172,7 +172,9 @@ class AllowedCommand(_message.Message):
     command: _builtins.str
     """As it is called in `PlayRequest`: "fade"."""
     field: _builtins.str
-    """Where it carries an amount: which field, and its bounds, minor units. The player may have less."""
+    """Where it carries an amount: which field, and its bounds, minor units; the player may have less.
+    Of "dice" the bounds are how many.
+    """
     least: _builtins.int
     most: _builtins.int
     @_builtins.property

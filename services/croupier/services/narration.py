@@ -114,6 +114,8 @@ def _played(event: events_pb2.Event, currency: str) -> str:
     match kind_of(event):
         case "bank_posted":
             return _posted(event.bank_posted, currency)
+        case "anted":
+            return f"{event.anted.player} antes {major(event.anted.amount, currency)}"
         case "faded":
             fade = event.faded
             reserve = f", with {major(fade.reserve, currency)} in reserve" if fade.reserve else ""
