@@ -175,6 +175,18 @@ class Rolled:
     reading: str
 
 
+@event("croupier.v1.ShootOutCalled")
+class ShootOutCalled:
+    """The best throw, `reading`, was thrown by all of `players`: only they throw again, so ordered.
+
+    `number` counts the shoot-outs of the round from 1.
+    """
+
+    players: tuple[str, ...]
+    reading: str
+    number: int
+
+
 @event("croupier.v1.BetDecided")
 class BetDecided:
     """A throw decided a bet: `result` is "won", "lost" or "pushed".
@@ -251,6 +263,7 @@ Fact = (
     | FadingClosed
     | Anted
     | Rolled
+    | ShootOutCalled
     | BetDecided
     | BankDecided
     | BankerChosen
