@@ -13,11 +13,11 @@ from croupier.domain.settlement import LOST, TAKES, Claim, Outcome
 BEST_THROW = "best_throw"
 """The rule under which one player alone has the best throw and takes the pot."""
 
-NOT_BEST = "not_the_best_throw"
-"""The rule under which everybody else loses what he has in the pot."""
-
 INSTANT = "instant_456"
-"""The rule of both where a 4-5-6 ended the round before everybody had thrown."""
+"""The same, where a 4-5-6 ended the round before everybody had thrown."""
+
+ANTE_LOST = "ante_lost"
+"""The rule under which everybody else loses what he has in the pot."""
 
 
 def follow(state: State) -> tuple[Fact, ...]:
@@ -36,18 +36,11 @@ def outcome(state: State) -> Outcome | None:
     winner = state.winner
     if not winner:
         return None
-    early = state.waiting
     losses = [
-        Claim(
-            player=player,
-            rule=INSTANT if player in early else NOT_BEST,
-            result=LOST,
-            stake=ante,
-        )
+        Claim(player=player, rule=ANTE_LOST, result=LOST, stake=ante)
         for player, ante in state.stakes
         if ante and player != winner
     ]
-    rule = INSTANT if early else BEST_THROW
-    own = dict(state.stakes)[winner]
-    takes = Claim(player=winner, rule=rule, result=TAKES, stake=own)
+    rule = INSTANT if state.waiting else BEST_THROW
+    takes = Claim(player=winner, rule=rule, result=TAKES, stake=dict(state.stakes)[winner])
     return Outcome((*losses, takes), bank=state.collected)

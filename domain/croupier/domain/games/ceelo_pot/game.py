@@ -50,6 +50,10 @@ class CeeloPot:
         """Return a paytable without lines: no odds, the winner takes what is in the pot."""
         return Paytable({})
 
+    def quotes(self, options: Mapping[str, Value]) -> tuple[()]:  # noqa: ARG002  # none matters
+        """Return nothing: players play against each other, not against odds. See `odds`."""
+        return ()
+
     def decide(self, state: State, command: Command) -> tuple[Fact, ...]:
         """Return the facts that a command causes, or refuse."""
         return deciding.decide(state, command)
