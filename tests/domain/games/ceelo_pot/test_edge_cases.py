@@ -9,22 +9,9 @@ from croupier.domain.games.ceelo_throws import DECISIVE, read
 from tests.support.play import each, only
 from tests.support.pot import nets, roll, table, throwing
 
-BEST_TO_WORST = [
-    "456",
-    "666",
-    "555",
-    "444",
-    "333",
-    "222",
-    "111",
-    "116",
-    "225",
-    "334",
-    "443",
-    "552",
-    "661",
-    "123",
-]
+TRIPLES = ("666", "555", "444", "333", "222", "111")
+POINTS = ("116", "225", "334", "443", "552", "661")
+BEST_TO_WORST = ("456", *TRIPLES, *POINTS, "123")
 
 
 @pytest.mark.parametrize("place", range(13))

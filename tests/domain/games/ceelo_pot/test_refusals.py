@@ -86,7 +86,7 @@ def test_a_throw_is_three_dice_from_1_to_6_whoever_throws_them_and_when(thrown, 
 def test_there_is_no_bank_so_no_command_of_one(command):
     for where in (opened, anteing, throws, shoot_out, re_ante, settled):
         refusal = where().refuses(command)
-        assert refusal.reason is Reason.COMMAND_NOT_IN_GAME
+        assert (refusal.reason, refusal.field) == (Reason.COMMAND_NOT_IN_GAME, "command")
         assert refusal.metadata["command"] == type(command).__name__
 
 

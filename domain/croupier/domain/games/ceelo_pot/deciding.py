@@ -28,6 +28,7 @@ def decide(state: State, command: Command) -> tuple[Fact, ...]:
             raise Refused(
                 Reason.COMMAND_NOT_IN_GAME,
                 f"winner-take-all cee-lo knows no {type(command).__name__}",
+                field="command",
                 rule="command_not_in_game",
                 command=type(command).__name__,
             )
