@@ -1,6 +1,6 @@
 """What follows by itself when a pass is over: one player takes the pot, or a shoot-out is called.
 
-"If there is a tie for the best combination", those who share it throw again among themselves.
+Source: "Cee-lo", the game without a bank: those who tie for the best combination have a shoot-out.
 """
 
 from __future__ import annotations
