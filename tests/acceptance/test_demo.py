@@ -55,6 +55,12 @@ KEY_LINES = (
     "dora is paid 50.00 and his 10.00 back: triples, 5 to 1, 50.00 of it beyond the bank",
     "jens keeps the bank",
     "jens passes the bank to his left: karl banks",
+    "anna antes 5.00",
+    "shoot-out 1: anna, bert, cleo and dora share the best throw, point 5; only they throw again",
+    "shoot-out 2: cleo and dora share the best throw, point 4; only they throw again",
+    "cleo loses his ante of 5.00 to the pot",
+    "dora takes the pot of 20.00, 5.00 of it his own: the best throw",
+    "nets: anna -5.00, bert +15.00, cleo -5.00, dora -5.00 EUR",
     "(drawn by the service)",
     "agrees    trial balance at position ",
     "the counters are the log's",
@@ -196,6 +202,8 @@ def test_another_outcome_than_expected_is_exit_code_1(tmp_path, monkeypatch):
         ("uncovered", 1),
         ("carried", 1),
         ("beyond", 1),
+        ("winner", "anna"),
+        ("shoot_outs", 1),
     ],
 )
 def test_every_field_of_an_outcome_is_compared(field, value):

@@ -62,6 +62,22 @@ def plays():
     yield ("t3", 2, commands.PassBank("anna"))
 
 
+def pot():
+    """Yield a session of winner-take-all cee-lo: a shoot-out of new antes, and a 4-5-6 at once."""
+    options = {"ante": 300, "shootout_ante": "re_ante", "first_thrower": "previous_winner"}
+    for table, more in (("pot1", {}), ("pot2", {"instant_456": True})):
+        yield OpenTable(table, "ceelo_pot", {**options, **more}, SEATS, "EUR", "anna")
+    antes = [commands.Ante(player, 300) for player in SEATS]
+    first = [*antes, roll("anna", 1, 3, 4), roll("anna", 2, 5, 2), roll("bert", 5, 6, 6)]
+    first += [roll("cleo", 1, 2, 3), commands.Ante("bert", 300), commands.Ante("anna", 300)]
+    first += [roll("anna", 4, 4, 1), roll("bert", 2, 2, 2)]
+    for command in first:
+        yield Play("pot1", 1, command)
+    yield Play("pot1", 2, commands.Ante("cleo", 300))
+    for command in (*antes, roll("anna", 6, 6, 6), roll("bert", 5, 4, 6)):
+        yield Play("pot2", 1, command)
+
+
 def session():
     """Yield every command of the session."""
     yield CreateLedger(LEDGER)
@@ -79,6 +95,7 @@ def session():
     yield Play("t1", 3, commands.PostBank("bert", 300))
     yield Play("t1", 3, commands.Fade("cleo", 120))
     yield VoidRound("t1", 3, "a die fell from the table")
+    yield from pot()
 
 
 async def record(folder):
@@ -114,7 +131,10 @@ def books_of(ledger):
                 "phase": table.view.phase,
                 "to_act": list(table.view.to_act),
                 "at_risk": table.at_risk,
-                "details": dict(table.view.details),
+                "details": {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in table.view.details.items()
+                },
             }
             for table in ledger.tables("", 100)
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from croupier.domain import names
-from croupier.domain.events import BankPosted, Deposited, Event, Faded, PaidOut, Withdrawn
+from croupier.domain.events import Anted, BankPosted, Deposited, Event, Faded, PaidOut, Withdrawn
 from croupier.domain.postings import Posting
 
 
@@ -35,6 +35,8 @@ def table_postings(event: Event, table_id: str, currency: str) -> tuple[Posting,
             return made(event.player, (event.added, event.reserve), pays_in=True)
         case Faded():
             return made(event.player, (event.stake, event.reserve), pays_in=True)
+        case Anted():
+            return made(event.player, (event.amount,), pays_in=True)
         case PaidOut():
             paid = (event.returned, event.winnings, event.top_up)
             return made(event.player, paid, pays_in=False)

@@ -34,6 +34,14 @@ class Decline:
 
 
 @dataclass(frozen=True, slots=True)
+class Ante:
+    """A player puts the ante that all agreed on into the pot."""
+
+    player: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
 class Roll:
     """A player throws the dice; the dice are an input, whoever threw or drew them."""
 
@@ -63,4 +71,4 @@ class ResignBank:
     player: str
 
 
-Command = PostBank | Fade | Decline | Roll | KeepBank | PassBank | ResignBank
+Command = PostBank | Fade | Decline | Ante | Roll | KeepBank | PassBank | ResignBank

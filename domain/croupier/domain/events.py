@@ -157,6 +157,14 @@ class FadingClosed:
     uncovered: int
 
 
+@event("croupier.v1.Anted")
+class Anted:
+    """A player put `amount` into the pot that the winner takes."""
+
+    player: str
+    amount: int
+
+
 @event("croupier.v1.Rolled")
 class Rolled:
     """A player threw dice; `reading` names the throw in the words of the game's rules."""
@@ -165,6 +173,18 @@ class Rolled:
     dice: Dice
     source: Source
     reading: str
+
+
+@event("croupier.v1.ShootOutCalled")
+class ShootOutCalled:
+    """The best throw, `reading`, was thrown by all of `players`: only they throw again, so ordered.
+
+    `number` counts the shoot-outs of the round from 1.
+    """
+
+    players: tuple[str, ...]
+    reading: str
+    number: int
 
 
 @event("croupier.v1.BetDecided")
@@ -241,7 +261,9 @@ Fact = (
     | Faded
     | FadeDeclined
     | FadingClosed
+    | Anted
     | Rolled
+    | ShootOutCalled
     | BetDecided
     | BankDecided
     | BankerChosen

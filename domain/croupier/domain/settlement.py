@@ -16,6 +16,9 @@ from croupier.domain.paytable import Paytable
 
 WON, LOST, PUSHED, RETURNED = "won", "lost", "pushed", "returned"
 
+TAKES = "takes"
+"""The winner of a pot: he takes all that is in the bank, by no odds."""
+
 RESERVE_RETURNED = "reserve_returned"
 
 
@@ -93,6 +96,16 @@ def _pay(outcome: Outcome, paytable: Paytable) -> Iterator[PaidOut]:
                 top_up=top_up,
                 owed=owed,
             )
+        elif claim.result == TAKES:
+            yield PaidOut(
+                player=claim.player,
+                rule=claim.rule,
+                stake=claim.stake,
+                returned=own,
+                winnings=bank,
+                owed=bank,
+            )
+            bank = 0
         elif claim.result == LOST:
             if (left := own - _loss(claim, paytable)) > 0:
                 yield PaidOut(

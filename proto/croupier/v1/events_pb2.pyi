@@ -59,6 +59,8 @@ class Event(_message.Message):
     BANKER_CHOSEN_FIELD_NUMBER: _builtins.int
     COLLECTED_FIELD_NUMBER: _builtins.int
     PAID_OUT_FIELD_NUMBER: _builtins.int
+    ANTED_FIELD_NUMBER: _builtins.int
+    SHOOT_OUT_CALLED_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -126,6 +128,10 @@ class Event(_message.Message):
     def collected(self) -> Global___Collected: ...
     @_builtins.property
     def paid_out(self) -> Global___PaidOut: ...
+    @_builtins.property
+    def anted(self) -> Global___Anted: ...
+    @_builtins.property
+    def shoot_out_called(self) -> Global___ShootOutCalled: ...
     def __init__(
         self,
         *,
@@ -160,12 +166,14 @@ class Event(_message.Message):
         banker_chosen: Global___BankerChosen | None = ...,
         collected: Global___Collected | None = ...,
         paid_out: Global___PaidOut | None = ...,
+        anted: Global___Anted | None = ...,
+        shoot_out_called: Global___ShootOutCalled | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -542,6 +550,30 @@ class FadingClosed(_message.Message):
 Global___FadingClosed: _TypeAlias = FadingClosed  # noqa: Y015
 
 @_typing.final
+class Anted(_message.Message):
+    """A player put money into the pot that the winner takes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    AMOUNT_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    amount: _builtins.int
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        amount: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Anted: _TypeAlias = Anted  # noqa: Y015
+
+@_typing.final
 class Rolled(_message.Message):
     """A player threw dice."""
 
@@ -575,6 +607,38 @@ class Rolled(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Rolled: _TypeAlias = Rolled  # noqa: Y015
+
+@_typing.final
+class ShootOutCalled(_message.Message):
+    """Several players threw the best throw: only they throw again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    READING_FIELD_NUMBER: _builtins.int
+    NUMBER_FIELD_NUMBER: _builtins.int
+    reading: _builtins.str
+    """The throw that they share, in the words of the game's rules."""
+    number: _builtins.int
+    """1, 2, 3 ... in the round."""
+    @_builtins.property
+    def players(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """In the order in which they throw."""
+
+    def __init__(
+        self,
+        *,
+        players: _abc.Iterable[_builtins.str] | None = ...,
+        reading: _builtins.str = ...,
+        number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number", "players", b"players", "reading", b"reading"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ShootOutCalled: _TypeAlias = ShootOutCalled  # noqa: Y015
 
 @_typing.final
 class BetDecided(_message.Message):

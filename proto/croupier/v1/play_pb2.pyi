@@ -41,6 +41,7 @@ class PlayRequest(_message.Message):
     KEEP_BANK_FIELD_NUMBER: _builtins.int
     PASS_BANK_FIELD_NUMBER: _builtins.int
     RESIGN_BANK_FIELD_NUMBER: _builtins.int
+    ANTE_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     round: _builtins.int
@@ -70,6 +71,8 @@ class PlayRequest(_message.Message):
     def pass_bank(self) -> Global___PassBank: ...
     @_builtins.property
     def resign_bank(self) -> Global___ResignBank: ...
+    @_builtins.property
+    def ante(self) -> Global___Ante: ...
     def __init__(
         self,
         *,
@@ -89,14 +92,15 @@ class PlayRequest(_message.Message):
         keep_bank: Global___KeepBank | None = ...,
         pass_bank: Global___PassBank | None = ...,
         resign_bank: Global___ResignBank | None = ...,
+        ante: Global___Ante | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "command", b"command", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "post_bank", b"post_bank", "resign_bank", b"resign_bank", "roll", b"roll"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "command", b"command", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "post_bank", b"post_bank", "resign_bank", b"resign_bank", "roll", b"roll"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "command", b"command", "correlation_id", b"correlation_id", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "player", b"player", "post_bank", b"post_bank", "request_id", b"request_id", "resign_bank", b"resign_bank", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "command", b"command", "correlation_id", b"correlation_id", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "player", b"player", "post_bank", b"post_bank", "request_id", b"request_id", "resign_bank", b"resign_bank", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -420,3 +424,25 @@ class ResignBank(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ResignBank: _TypeAlias = ResignBank  # noqa: Y015
+
+@_typing.final
+class Ante(_message.Message):
+    """A player puts the ante that all agreed on into the pot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    AMOUNT_FIELD_NUMBER: _builtins.int
+    amount: _builtins.int
+    """Minor units."""
+    def __init__(
+        self,
+        *,
+        amount: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Ante: _TypeAlias = Ante  # noqa: Y015

@@ -27,6 +27,8 @@ _RULES = {
     "bank_left": "what was left in the bank",
     "table_closed": "the table closes",
     "round_voided": "the round is void",
+    "best_throw": "the best throw",
+    "instant_456": "4-5-6, which ends the round at once",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
 
@@ -139,23 +141,36 @@ def _played(event: events_pb2.Event, currency: str) -> str:
             how = _CHOSEN.get(chosen.rule, "{next} banks next")
             return how.format(old=chosen.previous, next=chosen.banker)
         case "collected":
-            lost = event.collected
-            by = f"{rule(lost.rule)}, {odds(lost.odds)}"
-            return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+            return _collected(event.collected, currency)
         case "paid_out":
             return _paid(event.paid_out, currency)
+        case _:
+            return _in_pot(event, currency)
+
+
+def _in_pot(event: events_pb2.Event, currency: str) -> str:
+    """Return what happened in a game for a pot."""
+    match kind_of(event):
+        case "anted":
+            return f"{event.anted.player} antes {major(event.anted.amount, currency)}"
+        case "shoot_out_called":
+            return _shoot_out(event.shoot_out_called)
         case kind:
             return kind.replace("_", " ")
 
+
+_BANKED = ("ceelo_bank",)
+"""The games in which one of the players banks."""
 
 _RESULTS = {"won": "wins", "lost": "loses", "pushed": "is a push"}
 
 
 def _opened(opened: events_pb2.TableOpened) -> str:
+    banks = f"; {opened.banker} banks" if opened.game in _BANKED else ""
     preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
     return (
         f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
-        f"seats clockwise {', '.join(opened.seats)}; {opened.banker} banks"
+        f"seats clockwise {', '.join(opened.seats)}{banks}"
     )
 
 
@@ -179,7 +194,26 @@ def _rolled(rolled: events_pb2.Rolled) -> str:
     return f"{rolled.player} throws {dice(rolled.dice)}: {reading(rolled.reading)} ({by})"
 
 
+def _shoot_out(called: events_pb2.ShootOutCalled) -> str:
+    *others, last = called.players
+    tied = f"{', '.join(others)} and {last}" if others else last
+    return (
+        f"shoot-out {called.number}: {tied} share the best throw, {reading(called.reading)}; "
+        f"only they throw again"
+    )
+
+
+def _collected(lost: events_pb2.Collected, currency: str) -> str:
+    if lost.rule == "ante_lost":
+        return f"{lost.player} loses his ante of {major(lost.amount, currency)} to the pot"
+    by = f"{rule(lost.rule)}, {odds(lost.odds)}"
+    return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+
+
 def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
+    if not paid.HasField("odds") and paid.winnings:
+        own, pot = major(paid.returned, currency), major(paid.returned + paid.winnings, currency)
+        return f"{paid.player} takes the pot of {pot}, {own} of it his own: {rule(paid.rule)}"
     if not paid.HasField("odds"):
         return f"{paid.player} gets back {major(paid.returned, currency)}: {rule(paid.rule)}"
     won = paid.winnings + paid.top_up

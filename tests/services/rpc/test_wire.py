@@ -33,6 +33,7 @@ def no_dice(count: int) -> tuple[int, ...]:
 COMMANDS = {
     "post_bank": (play_pb2.PostBank(amount=5), commands.PostBank("anna", 5)),
     "fade": (play_pb2.Fade(stake=5), commands.Fade("anna", 5)),
+    "ante": (play_pb2.Ante(amount=5), commands.Ante("anna", 5)),
     "decline": (play_pb2.Decline(), commands.Decline("anna")),
     "roll": (thrown(1, 2, 3), commands.Roll("anna", (1, 2, 3), Source("dealer", "dora"))),
     "keep_bank": (play_pb2.KeepBank(), commands.KeepBank("anna")),

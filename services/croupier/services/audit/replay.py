@@ -12,6 +12,7 @@ from croupier.domain.events import (
     RoundSettled,
     RoundStarted,
     RoundVoided,
+    ShootOutCalled,
     TableClosed,
     TableEvent,
 )
@@ -21,7 +22,7 @@ from croupier.domain.table import ROUND_VOIDED, TABLE_CLOSED, Table
 from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
 
-_AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled
+_AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled | ShootOutCalled
 """What nobody can ask for: it comes by itself or not at all."""
 
 _RETURNS = (TABLE_CLOSED, ROUND_VOIDED)

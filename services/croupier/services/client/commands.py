@@ -48,6 +48,10 @@ class Turn:
         """Cover `stake` minor units of the bank."""
         return self._command(once, fade=play_pb2.Fade(stake=stake))
 
+    def ante(self, amount: int, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Put the ante of the table, `amount` minor units, into the pot."""
+        return self._command(once, ante=play_pb2.Ante(amount=amount))
+
     def decline(self, **once: Unpack[OnceAt]) -> PlayRequest:
         """Cover nothing of the bank."""
         return self._command(once, decline=play_pb2.Decline())

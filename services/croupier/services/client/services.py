@@ -145,6 +145,10 @@ class Play:
         """Give up the bank before posting."""
         return await self.one(turn.resign_bank(**once))
 
+    async def ante(self, turn: Turn, amount: int, **once: Unpack[OnceAt]) -> Receipt:
+        """Put the ante of the table, `amount`, into the pot."""
+        return await self.one(turn.ante(amount, **once))
+
     async def one(self, command: play_pb2.PlayRequest) -> Receipt:
         """Play a command as `Turn` makes it."""
         return (await self._calls.ask(self._stub.Play, command)).receipt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from croupier.domain.commands import Command, Decline, Fade, KeepBank, PassBank, PostBank
+from croupier.domain.commands import Ante, Command, Decline, Fade, KeepBank, PassBank, PostBank
 from croupier.services.demo.script import Outcome, Round, Session, throw
 
 FOUR = ("anna", "bert", "cleo", "dora")
@@ -188,7 +188,59 @@ GERMAN = Session(
     ),
 )
 
-SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN)
+POT = Session(
+    key="pot",
+    title="The winner takes all, after shoot-outs",
+    story="Everybody puts 5.00 into a pot, and the best of 14 ranks takes it. Four share a point, "
+    "two of them share the next, and 4-5-6 ends it. In round 2 two throw 4-5-6: a third player is "
+    "out with three sixes.",
+    seats=FOUR,
+    currency="EUR",
+    purse=20_000,
+    options={"ante": 500},
+    rounds=(
+        Round(
+            (
+                *(Ante(player, 500) for player in FOUR),
+                throw("anna", 1, 1, 5),
+                throw("bert", 2, 2, 5),
+                throw("cleo", 3, 3, 5),
+                throw("dora", 4, 4, 5),
+                throw("anna", 6, 6, 2),
+                throw("bert", 1, 1, 2),
+                throw("cleo", 5, 5, 4),
+                throw("dora", 2, 4, 6),
+                throw("dora", 3, 3, 4),
+                throw("cleo", 2, 2, 2),
+                throw("dora", 4, 5, 6),
+            ),
+            Outcome(
+                nets={"anna": -500, "bert": -500, "cleo": -500, "dora": 1_500},
+                winner="dora",
+                shoot_outs=2,
+            ),
+        ),
+        Round(
+            (
+                *(Ante(player, 500) for player in FOUR),
+                throw("anna", 4, 5, 6),
+                throw("bert", 4, 6, 5),
+                throw("cleo", 6, 6, 6),
+                throw("dora", 1, 2, 3),
+                throw("anna", 1, 1, 6),
+                throw("bert", 1, 1, 1),
+            ),
+            Outcome(
+                nets={"anna": -500, "bert": 1_500, "cleo": -500, "dora": -500},
+                winner="bert",
+                shoot_outs=1,
+            ),
+        ),
+    ),
+    game="ceelo_pot",
+)
+
+SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, POT)
 """The sessions whose outcome is known beforehand."""
 
 DRAWN = Session(

@@ -164,6 +164,8 @@ def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands
             return commands.Decline(player)
         case "roll":
             return _roll(message.roll, player, draw)
+        case "ante":
+            return commands.Ante(player, message.ante.amount)
         case "keep_bank":
             return commands.KeepBank(player)
         case "pass_bank":

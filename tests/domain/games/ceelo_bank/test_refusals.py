@@ -239,7 +239,8 @@ class PlaceBet:
 
 def test_a_command_of_another_game_is_refused():
     for where in (opened, fading, banker_throws, players_throw, choosing):
-        assert where().refuses(PlaceBet("B")).reason is Reason.COMMAND_NOT_IN_GAME
+        refusal = where().refuses(PlaceBet("B"))
+        assert (refusal.reason, refusal.field) == (Reason.COMMAND_NOT_IN_GAME, "command")
 
 
 def test_the_same_command_is_accepted_once_the_refusals_cause_is_gone():

@@ -64,7 +64,7 @@ def decide(state: State, command: Command) -> tuple[Fact, ...]:
                 f"banked cee-lo knows no {type(command).__name__}",
                 "command_not_in_game",
                 command=type(command).__name__,
-            )
+            ).at("command")
 
 
 def _refuse(reason: Reason, message: str, rule: str, **metadata: str) -> Refused:
