@@ -55,6 +55,14 @@ KEY_LINES = (
     "dora is paid 50.00 and his 10.00 back: triples, 5 to 1, 50.00 of it beyond the bank",
     "jens keeps the bank",
     "jens passes the bank to his left: karl banks",
+    "anna and bert are equal and throw again for the places they share",
+    "the rolling order is dora, bert, anna, cleo",
+    "bert throws ⚃⚄⚅ 4-5-6: High Storm (read by dealer kim)",
+    "bert chooses the Death Roll",
+    "Death Roll: all others must match trips of 5 or beat them, or are out; bert is safe",
+    "cleo is out with a Low Storm",
+    "bert throws ⚅⚀⚄ 6-1-5: a Storm of 4 (read by dealer kim)",
+    "bert takes the pot of 40.00, 10.00 of it his own: the last player left in the game",
     "(drawn by the service)",
     "agrees    trial balance at position ",
     "the counters are the log's",
@@ -196,6 +204,7 @@ def test_another_outcome_than_expected_is_exit_code_1(tmp_path, monkeypatch):
         ("uncovered", 1),
         ("carried", 1),
         ("beyond", 1),
+        ("winner", "anna"),
     ],
 )
 def test_every_field_of_an_outcome_is_compared(field, value):

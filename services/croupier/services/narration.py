@@ -15,6 +15,14 @@ _READINGS = {
     "four_five_six": "four-five-six",
     "one_two_three": "one-two-three",
     "meaningless": "nothing, so again",
+    "high_storm": "High Storm",
+    "low_storm": "Low Storm",
+}
+
+_FACES = {
+    "trips": "trips, three {}s",
+    "storm": "a Storm of {}",
+    "order": "{} for the rolling order",
 }
 
 _RULES = {
@@ -27,6 +35,10 @@ _RULES = {
     "bank_left": "what was left in the bank",
     "table_closed": "the table closes",
     "round_voided": "the round is void",
+    "target": "the target is reached",
+    "highest_total": "the highest total as a round starts",
+    "last_player_left": "the last player left in the game",
+    "high_storm": "a High Storm",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
 
@@ -70,6 +82,8 @@ def reading(name: str) -> str:
     kind, _, face = name.partition("_")
     if kind == "triple":
         return f"three {face}s"
+    if kind in _FACES:
+        return _FACES[kind].format(face)
     return _READINGS.get(name, name.replace("_", " "))
 
 
@@ -141,23 +155,78 @@ def _played(event: events_pb2.Event, currency: str) -> str:
             how = _CHOSEN.get(chosen.rule, "{next} banks next")
             return how.format(old=chosen.previous, next=chosen.banker)
         case "collected":
-            lost = event.collected
-            by = f"{rule(lost.rule)}, {odds(lost.odds)}"
-            return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+            return _collected(event.collected, currency)
         case "paid_out":
             return _paid(event.paid_out, currency)
+        case _:
+            return _raced(event)
+
+
+def _raced(event: events_pb2.Event) -> str:
+    """Return what happened in a points race with Death Rolls."""
+    match kind_of(event):
+        case "places_tied":
+            tied = " and ".join(event.places_tied.players)
+            return f"{tied} are equal and throw again for the places they share"
+        case "rolling_order_settled":
+            return f"the rolling order is {', '.join(event.rolling_order_settled.players)}"
+        case "game_round_started":
+            return f"round {event.game_round_started.number} of the game: a turn for each still in"
+        case "points_added":
+            added = event.points_added
+            return f"{added.player} scores {added.points} and has {added.total}"
+        case "dice_passed":
+            return f"{event.dice_passed.player} scores nothing; the dice pass on"
+        case "house_option_offered":
+            offered = event.house_option_offered
+            return f"{offered.player} chooses by the house rule: the win, or a Death Roll"
+        case "house_option_chosen":
+            chosen = event.house_option_chosen
+            what = "the win" if chosen.choice == "win" else "the Death Roll"
+            return f"{chosen.player} chooses {what}"
+        case _:
+            return _in_death_roll(event)
+
+
+def _in_death_roll(event: events_pb2.Event) -> str:
+    match kind_of(event):
+        case "death_roll_started":
+            started = event.death_roll_started
+            return (
+                f"Death Roll: all others must match trips of {started.bar} or beat them, "
+                f"or are out; {started.player} is safe"
+            )
+        case "death_roll_survived":
+            survived = event.death_roll_survived
+            award = f"{survived.award} points when the next round starts"
+            return f"{survived.player} survives the Death Roll: {award}"
+        case "eliminated":
+            out = event.eliminated
+            how = "with a Low Storm" if out.rule == "low_storm" else "by the Death Roll"
+            return f"{out.player} is out {how}"
+        case "death_roll_awarded":
+            awarded = event.death_roll_awarded
+            return (
+                f"{awarded.player} gets {awarded.points} for the Death Roll and has {awarded.total}"
+            )
+        case "race_won":
+            return f"{event.race_won.player} wins the game: {rule(event.race_won.rule)}"
         case kind:
             return kind.replace("_", " ")
 
+
+_BANKED = ("ceelo_bank",)
+"""The games in which one of the players banks."""
 
 _RESULTS = {"won": "wins", "lost": "loses", "pushed": "is a push"}
 
 
 def _opened(opened: events_pb2.TableOpened) -> str:
+    banks = f"; {opened.banker} banks" if opened.game in _BANKED else ""
     preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
     return (
         f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
-        f"seats clockwise {', '.join(opened.seats)}; {opened.banker} banks"
+        f"seats clockwise {', '.join(opened.seats)}{banks}"
     )
 
 
@@ -181,7 +250,17 @@ def _rolled(rolled: events_pb2.Rolled) -> str:
     return f"{rolled.player} throws {dice(rolled.dice)}: {reading(rolled.reading)} ({by})"
 
 
+def _collected(lost: events_pb2.Collected, currency: str) -> str:
+    if lost.rule == "ante_lost":
+        return f"{lost.player} loses his ante of {major(lost.amount, currency)} to the pot"
+    by = f"{rule(lost.rule)}, {odds(lost.odds)}"
+    return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+
+
 def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
+    if not paid.HasField("odds") and paid.winnings:
+        own, pot = major(paid.returned, currency), major(paid.returned + paid.winnings, currency)
+        return f"{paid.player} takes the pot of {pot}, {own} of it his own: {rule(paid.rule)}"
     if not paid.HasField("odds"):
         return f"{paid.player} gets back {major(paid.returned, currency)}: {rule(paid.rule)}"
     won = paid.winnings + paid.top_up

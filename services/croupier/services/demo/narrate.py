@@ -24,6 +24,9 @@ _STYLES = {
     "collected": "red",
     "bank_decided": "cyan",
     "banker_chosen": "cyan",
+    "death_roll_started": "bold red",
+    "eliminated": "red",
+    "race_won": "bold green",
     "deposited": "dim",
 }
 
@@ -51,9 +54,11 @@ class Narrator:
 
     def round(self, table: Table) -> None:
         """Print the beginning of a round."""
-        banker = table.details["banker"].string_value
+        banks = ""
+        if "banker" in table.details:
+            banks = f", {table.details['banker'].string_value} banks"
         self.say()
-        self.say(f"Round {table.round}, {banker} banks", "bold underline")
+        self.say(f"Round {table.round}{banks}", "bold underline")
 
     def events(self, events: Iterable[Event], currency: str) -> None:
         """Print what happened, one line for each event."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
@@ -16,7 +17,7 @@ from croupier.services.client import (
 )
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.script import Outcome, Round, Session
-from croupier.v1.events_pb2 import Event
+from croupier.v1.events_pb2 import BankDecided, Event
 from croupier.v1.receipts_pb2 import Receipt
 from croupier.v1.tables_pb2 import Table
 
@@ -80,7 +81,7 @@ class Player:
         before = await self._balances(session)
         self._narrator.balances(before, session.currency)
         opening = Opening(
-            "ceelo_bank", session.seats, session.currency, session.seats[0], session.options
+            session.game, session.seats, session.currency, session.seats[0], session.options
         )
         table = f"{session.key}-{self._run}"
         opened = await self._client.tables.open(LEDGER, table, opening)
@@ -136,6 +137,12 @@ class Player:
                 return await play.pass_bank(turn)
             case commands.ResignBank():
                 return await play.resign_bank(turn)
+            case commands.Ante(amount=amount):
+                return await play.ante(turn, amount)
+            case commands.ChooseWin():
+                return await play.choose_win(turn)
+            case commands.ChooseDeathRoll():
+                return await play.choose_death_roll(turn)
 
     async def _expected_of(self, table: Table) -> Receipt:
         """Do the first thing that the table expects of whoever has to act."""
@@ -173,10 +180,12 @@ def measure(start: Table, events: Sequence[Event], end: Table) -> Outcome:
         for account, change in ((posting.source, -1), (posting.destination, 1)):
             if account.startswith("player:"):
                 nets[account.removeprefix("player:")] += change * posting.amount
-    kinds: dict[str, list[Event]] = {}
+    kinds: defaultdict[str, list[Event]] = defaultdict(list)
     for event in events:
-        kinds.setdefault(event.WhichOneof("payload") or "", []).append(event)
-    (decided,) = (event.bank_decided for event in kinds["bank_decided"])
+        kinds[event.WhichOneof("payload") or ""].append(event)
+    decided = BankDecided()
+    for event in kinds["bank_decided"]:
+        decided = event.bank_decided
     return Outcome(
         nets=nets,
         bank_left=decided.bank_left,
@@ -184,7 +193,8 @@ def measure(start: Table, events: Sequence[Event], end: Table) -> Outcome:
         rule=decided.rule,
         uncovered=sum(event.fading_closed.uncovered for event in kinds["fading_closed"]),
         carried=decided.carried,
-        beyond=sum(event.paid_out.top_up for event in kinds.get("paid_out", ())),
+        beyond=sum(event.paid_out.top_up for event in kinds["paid_out"]),
+        winner="".join(event.race_won.player for event in kinds["race_won"]),
     )
 
 

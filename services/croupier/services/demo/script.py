@@ -24,12 +24,14 @@ class Outcome:
     """
 
     nets: Mapping[str, int]
-    bank_left: int
-    next_banker: str
-    rule: str
+    bank_left: int = 0
+    next_banker: str = ""
+    rule: str = ""
     uncovered: int = 0
     carried: int = 0
     beyond: int = 0
+    winner: str = ""
+    """Who won the pot, in a game that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Session:
     purse: int
     rounds: tuple[Round, ...]
     options: Mapping[str, Value] = field(default_factory=dict)
+    game: str = "ceelo_bank"
 
 
 def throw(player: str, *dice: int) -> Roll:
