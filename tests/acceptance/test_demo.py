@@ -59,7 +59,7 @@ KEY_LINES = (
     "the rolling order is dora, bert, anna, cleo",
     "bert throws ⚃⚄⚅ 4-5-6: High Storm (read by dealer kim)",
     "bert chooses the Death Roll",
-    "Death Roll: all others must match trips of 5 or beat them, or are out; bert is safe",
+    "Death Roll: trips of 5 or more, or a Storm above 5; who throws neither is out, bert is safe",
     "cleo is out with a Low Storm",
     "bert throws ⚅⚀⚄ 6-1-5: a Storm of 4 (read by dealer kim)",
     "bert takes the pot of 40.00, 10.00 of it his own: the last player left in the game",

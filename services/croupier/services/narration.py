@@ -193,8 +193,8 @@ def _in_death_roll(event: events_pb2.Event) -> str:
         case "death_roll_started":
             started = event.death_roll_started
             return (
-                f"Death Roll: all others must match trips of {started.bar} or beat them, "
-                f"or are out; {started.player} is safe"
+                f"Death Roll: trips of {started.bar} or more, or a Storm above {started.bar}; "
+                f"who throws neither is out, {started.player} is safe"
             )
         case "death_roll_survived":
             survived = event.death_roll_survived
