@@ -43,8 +43,10 @@ def rolled(reading, *dice):
         (rolled("trips_2", 2, 2, 2), "anna throws ⚁⚁⚁ 2-2-2: trips, three 2s (read by dealer kim)"),
         (
             DeathRollStarted(player="anna", bar=4, award=4),
-            "Death Roll: trips of 4 or more, or a Storm above 4; who throws neither is out, "
-            "anna is safe",
+            (
+                "Death Roll: trips of 4 or more, or a Storm above 4; "
+                "who throws neither is out, anna is safe"
+            ),
         ),
         (
             DeathRollSurvived(player="bert", award=5, bar=4),

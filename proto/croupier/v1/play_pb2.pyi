@@ -320,7 +320,7 @@ class Roll(_message.Message):
 
     @_builtins.property
     def draw(self) -> Global___Draw:
-        """The service is to draw them from its cryptographic generator."""
+        """The service is to draw them from its cryptographic generator, as many as the rules throw now."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""How many of the dice drawn for a command are thrown: as many as the rules say when it is decided."""
+"""Of the dice drawn for a command as many are thrown as the rules say when it is decided."""
 
 from __future__ import annotations
 
