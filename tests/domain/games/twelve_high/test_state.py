@@ -82,6 +82,7 @@ def test_every_seat_says_how_it_stands():
 
     at.ante("Q")
     assert standings() == "P:not_anted:0 Q:anted:100 R:not_anted:0"
+    assert [seat.stake for seat in at.view.seats] == [0, 100, 0]
     at.ante("PR")
     for player, die in ("P1", "Q2", "R3"):
         at.roll(player, die)
@@ -114,7 +115,9 @@ def test_an_ante_is_its_player_s_until_the_game_is_won_then_the_pot_is_the_winne
 )
 def test_an_abandoned_game_refunds_all_antes_also_of_those_who_are_out(throws):
     at = race("PQRS", throws, house_rule=True)
+    phase = at.view.phase
     events = at.void("the lights went out")
+    assert {seen.view.phase for seen in at.history[-5:-1]} == {phase}
     assert each(events, PaidOut) == [
         PaidOut(player=seat, rule=ROUND_VOIDED, stake=100, returned=100) for seat in "PQRS"
     ]

@@ -122,9 +122,9 @@ def _survival(state: State) -> Fact:
     player, reading, bar = state.thrower, state.reading, state.bar
     if not survives(reading, bar):
         return Eliminated(player=player, rule=BY_DEATH_ROLL)
-    award = award_of(reading)
-    bar_after = max(bar, award) if state.terms.bar_rises else bar
-    return DeathRollSurvived(player=player, award=award, bar=bar_after)
+    award = award_of(reading)  # never less than the bar that it survived
+    rises = state.terms.bar_rises
+    return DeathRollSurvived(player=player, award=award, bar=award if rises else bar)
 
 
 def _won(state: State) -> Fact | None:
