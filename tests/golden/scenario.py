@@ -78,6 +78,28 @@ def pot():
         yield Play("pot2", 1, command)
 
 
+def twelve_high():
+    """Yield a session of Two Alike 12 High: a house rule's Death Roll, then a High Storm's win."""
+    yield Deposit("player:dora", "EUR", 50_000)
+    seats = (*SEATS, "dora")
+    options = {"ante": 700, "house_rule": True}
+    yield OpenTable("t4", "twelve_high", options, seats, "EUR", "anna")
+    plays = [commands.Ante(seat, 700) for seat in seats]
+    plays += [roll("anna", 3), roll("bert", 3), roll("cleo", 5), roll("dora", 1)]
+    plays += [roll("anna", 6), roll("bert", 2)]
+    plays += [roll("dora", 6, 6, 4), roll("bert", 4, 5, 6), commands.ChooseDeathRoll("bert")]
+    plays += [roll("anna", 5, 5, 5), roll("cleo", 6, 6, 6), roll("dora", 4, 4, 4)]
+    plays += [roll("bert", 6, 1, 5), roll("anna", 1, 2, 4), roll("cleo", 1, 2, 3)]
+    plays += [roll("bert", 3, 3, 3), roll("anna", 4, 4, 2)]
+    for command in plays:
+        yield Play("t4", 1, command)
+    plays = [commands.Ante(seat, 700) for seat in seats]
+    plays += [roll("anna", 4), roll("bert", 3), roll("cleo", 2), roll("dora", 1)]
+    plays += [roll("dora", 6, 5, 4), commands.ChooseWin("dora")]
+    for command in plays:
+        yield Play("t4", 2, command)
+
+
 def session():
     """Yield every command of the session."""
     yield CreateLedger(LEDGER)
@@ -96,6 +118,7 @@ def session():
     yield Play("t1", 3, commands.Fade("cleo", 120))
     yield VoidRound("t1", 3, "a die fell from the table")
     yield from pot()
+    yield from twelve_high()
 
 
 async def record(folder):

@@ -71,4 +71,29 @@ class ResignBank:
     player: str
 
 
-Command = PostBank | Fade | Decline | Ante | Roll | KeepBank | PassBank | ResignBank
+@dataclass(frozen=True, slots=True)
+class ChooseWin:
+    """The thrower of a High Storm, offered the choice, takes the win."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseDeathRoll:
+    """The thrower of a High Storm, offered the choice, starts a Death Roll instead."""
+
+    player: str
+
+
+Command = (
+    PostBank
+    | Fade
+    | Decline
+    | Ante
+    | Roll
+    | KeepBank
+    | PassBank
+    | ResignBank
+    | ChooseWin
+    | ChooseDeathRoll
+)

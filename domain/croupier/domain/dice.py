@@ -9,6 +9,9 @@ from croupier.domain.errors import Reason, Refused
 
 Dice = tuple[int, ...]
 
+DRAWN = "service"
+"""The kind of a throw's source where the service drew the dice."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -61,6 +61,18 @@ class Event(_message.Message):
     PAID_OUT_FIELD_NUMBER: _builtins.int
     ANTED_FIELD_NUMBER: _builtins.int
     SHOOT_OUT_CALLED_FIELD_NUMBER: _builtins.int
+    PLACES_TIED_FIELD_NUMBER: _builtins.int
+    ROLLING_ORDER_SETTLED_FIELD_NUMBER: _builtins.int
+    GAME_ROUND_STARTED_FIELD_NUMBER: _builtins.int
+    POINTS_ADDED_FIELD_NUMBER: _builtins.int
+    DICE_PASSED_FIELD_NUMBER: _builtins.int
+    HOUSE_OPTION_OFFERED_FIELD_NUMBER: _builtins.int
+    HOUSE_OPTION_CHOSEN_FIELD_NUMBER: _builtins.int
+    DEATH_ROLL_STARTED_FIELD_NUMBER: _builtins.int
+    DEATH_ROLL_SURVIVED_FIELD_NUMBER: _builtins.int
+    ELIMINATED_FIELD_NUMBER: _builtins.int
+    DEATH_ROLL_AWARDED_FIELD_NUMBER: _builtins.int
+    RACE_WON_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -132,6 +144,30 @@ class Event(_message.Message):
     def anted(self) -> Global___Anted: ...
     @_builtins.property
     def shoot_out_called(self) -> Global___ShootOutCalled: ...
+    @_builtins.property
+    def places_tied(self) -> Global___PlacesTied: ...
+    @_builtins.property
+    def rolling_order_settled(self) -> Global___RollingOrderSettled: ...
+    @_builtins.property
+    def game_round_started(self) -> Global___GameRoundStarted: ...
+    @_builtins.property
+    def points_added(self) -> Global___PointsAdded: ...
+    @_builtins.property
+    def dice_passed(self) -> Global___DicePassed: ...
+    @_builtins.property
+    def house_option_offered(self) -> Global___HouseOptionOffered: ...
+    @_builtins.property
+    def house_option_chosen(self) -> Global___HouseOptionChosen: ...
+    @_builtins.property
+    def death_roll_started(self) -> Global___DeathRollStarted: ...
+    @_builtins.property
+    def death_roll_survived(self) -> Global___DeathRollSurvived: ...
+    @_builtins.property
+    def eliminated(self) -> Global___Eliminated: ...
+    @_builtins.property
+    def death_roll_awarded(self) -> Global___DeathRollAwarded: ...
+    @_builtins.property
+    def race_won(self) -> Global___RaceWon: ...
     def __init__(
         self,
         *,
@@ -168,12 +204,24 @@ class Event(_message.Message):
         paid_out: Global___PaidOut | None = ...,
         anted: Global___Anted | None = ...,
         shoot_out_called: Global___ShootOutCalled | None = ...,
+        places_tied: Global___PlacesTied | None = ...,
+        rolling_order_settled: Global___RollingOrderSettled | None = ...,
+        game_round_started: Global___GameRoundStarted | None = ...,
+        points_added: Global___PointsAdded | None = ...,
+        dice_passed: Global___DicePassed | None = ...,
+        house_option_offered: Global___HouseOptionOffered | None = ...,
+        house_option_chosen: Global___HouseOptionChosen | None = ...,
+        death_roll_started: Global___DeathRollStarted | None = ...,
+        death_roll_survived: Global___DeathRollSurvived | None = ...,
+        eliminated: Global___Eliminated | None = ...,
+        death_roll_awarded: Global___DeathRollAwarded | None = ...,
+        race_won: Global___RaceWon | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -819,3 +867,297 @@ class PaidOut(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PaidOut: _TypeAlias = PaidOut  # noqa: Y015
+
+@_typing.final
+class PlacesTied(_message.Message):
+    """Players threw equal dice: they throw again among themselves for the places they share."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def players(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        players: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["players", b"players"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlacesTied: _TypeAlias = PlacesTied  # noqa: Y015
+
+@_typing.final
+class RollingOrderSettled(_message.Message):
+    """The rolling order of the whole game; who is first goes first."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def players(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        players: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["players", b"players"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RollingOrderSettled: _TypeAlias = RollingOrderSettled  # noqa: Y015
+
+@_typing.final
+class GameRoundStarted(_message.Message):
+    """A round of the game began, in which every player still in has a turn."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["number", b"number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GameRoundStarted: _TypeAlias = GameRoundStarted  # noqa: Y015
+
+@_typing.final
+class PointsAdded(_message.Message):
+    """A throw in a turn added points."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    points: _builtins.int
+    total: _builtins.int
+    """What the player has now."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        points: _builtins.int = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "points", b"points", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PointsAdded: _TypeAlias = PointsAdded  # noqa: Y015
+
+@_typing.final
+class DicePassed(_message.Message):
+    """A throw in a turn scored nothing; the dice pass on."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DicePassed: _TypeAlias = DicePassed  # noqa: Y015
+
+@_typing.final
+class HouseOptionOffered(_message.Message):
+    """A player threw a High Storm and has to choose: the win, or a Death Roll."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HouseOptionOffered: _TypeAlias = HouseOptionOffered  # noqa: Y015
+
+@_typing.final
+class HouseOptionChosen(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CHOICE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    choice: _builtins.str
+    """"win" or "death_roll"."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        choice: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HouseOptionChosen: _TypeAlias = HouseOptionChosen  # noqa: Y015
+
+@_typing.final
+class DeathRollStarted(_message.Message):
+    """A player started a Death Roll, which all others still in have to survive."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    BAR_FIELD_NUMBER: _builtins.int
+    AWARD_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    bar: _builtins.int
+    """What trips have to match and storms to beat."""
+    award: _builtins.int
+    """The starter's points when the next round starts."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        bar: _builtins.int = ...,
+        award: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["award", b"award", "bar", b"bar", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeathRollStarted: _TypeAlias = DeathRollStarted  # noqa: Y015
+
+@_typing.final
+class DeathRollSurvived(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    AWARD_FIELD_NUMBER: _builtins.int
+    BAR_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    award: _builtins.int
+    """His points when the next round starts."""
+    bar: _builtins.int
+    """The bar for those after him."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        award: _builtins.int = ...,
+        bar: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["award", b"award", "bar", b"bar", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeathRollSurvived: _TypeAlias = DeathRollSurvived  # noqa: Y015
+
+@_typing.final
+class Eliminated(_message.Message):
+    """A player is out of the game."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    rule: _builtins.str
+    """"low_storm", or "death_roll" if he failed one."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        rule: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Eliminated: _TypeAlias = Eliminated  # noqa: Y015
+
+@_typing.final
+class DeathRollAwarded(_message.Message):
+    """As a round starts, a Death Roll's award is added to a player's points."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    POINTS_FIELD_NUMBER: _builtins.int
+    TOTAL_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    points: _builtins.int
+    total: _builtins.int
+    """What the player has now."""
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        points: _builtins.int = ...,
+        total: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "points", b"points", "total", b"total"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeathRollAwarded: _TypeAlias = DeathRollAwarded  # noqa: Y015
+
+@_typing.final
+class RaceWon(_message.Message):
+    """A player won the game, and with it the pot."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    rule: _builtins.str
+    """"target" (reached in a turn), "highest_total" (as a round starts), "high_storm" or
+    "last_player_left".
+    """
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        rule: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["player", b"player", "rule", b"rule"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RaceWon: _TypeAlias = RaceWon  # noqa: Y015

@@ -42,6 +42,8 @@ class PlayRequest(_message.Message):
     PASS_BANK_FIELD_NUMBER: _builtins.int
     RESIGN_BANK_FIELD_NUMBER: _builtins.int
     ANTE_FIELD_NUMBER: _builtins.int
+    CHOOSE_WIN_FIELD_NUMBER: _builtins.int
+    CHOOSE_DEATH_ROLL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     round: _builtins.int
@@ -73,6 +75,10 @@ class PlayRequest(_message.Message):
     def resign_bank(self) -> Global___ResignBank: ...
     @_builtins.property
     def ante(self) -> Global___Ante: ...
+    @_builtins.property
+    def choose_win(self) -> Global___ChooseWin: ...
+    @_builtins.property
+    def choose_death_roll(self) -> Global___ChooseDeathRoll: ...
     def __init__(
         self,
         *,
@@ -93,14 +99,16 @@ class PlayRequest(_message.Message):
         pass_bank: Global___PassBank | None = ...,
         resign_bank: Global___ResignBank | None = ...,
         ante: Global___Ante | None = ...,
+        choose_win: Global___ChooseWin | None = ...,
+        choose_death_roll: Global___ChooseDeathRoll | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "command", b"command", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "post_bank", b"post_bank", "resign_bank", b"resign_bank", "roll", b"roll"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "post_bank", b"post_bank", "resign_bank", b"resign_bank", "roll", b"roll"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "command", b"command", "correlation_id", b"correlation_id", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "player", b"player", "post_bank", b"post_bank", "request_id", b"request_id", "resign_bank", b"resign_bank", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "player", b"player", "post_bank", b"post_bank", "request_id", b"request_id", "resign_bank", b"resign_bank", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante", "choose_win", "choose_death_roll"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -313,7 +321,7 @@ class Roll(_message.Message):
 
     @_builtins.property
     def draw(self) -> Global___Draw:
-        """The service is to draw them from its cryptographic generator."""
+        """The service is to draw them from its cryptographic generator, as many as the rules throw now."""
 
     def __init__(
         self,
@@ -446,3 +454,37 @@ class Ante(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Ante: _TypeAlias = Ante  # noqa: Y015
+
+@_typing.final
+class ChooseWin(_message.Message):
+    """The thrower of a High Storm, offered the choice, takes the win."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChooseWin: _TypeAlias = ChooseWin  # noqa: Y015
+
+@_typing.final
+class ChooseDeathRoll(_message.Message):
+    """The thrower of a High Storm, offered the choice, starts a Death Roll instead."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ChooseDeathRoll: _TypeAlias = ChooseDeathRoll  # noqa: Y015

@@ -15,6 +15,14 @@ _READINGS = {
     "four_five_six": "four-five-six",
     "one_two_three": "one-two-three",
     "meaningless": "nothing, so again",
+    "high_storm": "High Storm",
+    "low_storm": "Low Storm",
+}
+
+_FACES = {
+    "trips": "trips, three {}s",
+    "storm": "a Storm of {}",
+    "order": "{} for the rolling order",
 }
 
 _RULES = {
@@ -29,6 +37,10 @@ _RULES = {
     "round_voided": "the round is void",
     "best_throw": "the best throw",
     "instant_456": "4-5-6, which ends the round at once",
+    "target": "the target is reached",
+    "highest_total": "the highest total as a round starts",
+    "last_player_left": "the last player left in the game",
+    "high_storm": "a High Storm",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
 
@@ -72,6 +84,8 @@ def reading(name: str) -> str:
     kind, _, face = name.partition("_")
     if kind == "triple":
         return f"three {face}s"
+    if kind in _FACES:
+        return _FACES[kind].format(face)
     return _READINGS.get(name, name.replace("_", " "))
 
 
@@ -155,6 +169,59 @@ def _in_pot(event: events_pb2.Event, currency: str) -> str:
             return f"{event.anted.player} antes {major(event.anted.amount, currency)}"
         case "shoot_out_called":
             return _shoot_out(event.shoot_out_called)
+        case _:
+            return _raced(event)
+
+
+def _raced(event: events_pb2.Event) -> str:
+    """Return what happened in a points race with Death Rolls."""
+    match kind_of(event):
+        case "places_tied":
+            tied = " and ".join(event.places_tied.players)
+            return f"{tied} are equal and throw again for the places they share"
+        case "rolling_order_settled":
+            return f"the rolling order is {', '.join(event.rolling_order_settled.players)}"
+        case "game_round_started":
+            return f"round {event.game_round_started.number} of the game: a turn for each still in"
+        case "points_added":
+            added = event.points_added
+            return f"{added.player} scores {added.points} and has {added.total}"
+        case "dice_passed":
+            return f"{event.dice_passed.player} scores nothing; the dice pass on"
+        case "house_option_offered":
+            offered = event.house_option_offered
+            return f"{offered.player} chooses by the house rule: the win, or a Death Roll"
+        case "house_option_chosen":
+            chosen = event.house_option_chosen
+            what = "the win" if chosen.choice == "win" else "the Death Roll"
+            return f"{chosen.player} chooses {what}"
+        case _:
+            return _in_death_roll(event)
+
+
+def _in_death_roll(event: events_pb2.Event) -> str:
+    match kind_of(event):
+        case "death_roll_started":
+            started = event.death_roll_started
+            return (
+                f"Death Roll: trips of {started.bar} or more, or a Storm above {started.bar}; "
+                f"who throws neither is out, {started.player} is safe"
+            )
+        case "death_roll_survived":
+            survived = event.death_roll_survived
+            award = f"{survived.award} points when the next round starts"
+            return f"{survived.player} survives the Death Roll: {award}"
+        case "eliminated":
+            out = event.eliminated
+            how = "with a Low Storm" if out.rule == "low_storm" else "by the Death Roll"
+            return f"{out.player} is out {how}"
+        case "death_roll_awarded":
+            awarded = event.death_roll_awarded
+            return (
+                f"{awarded.player} gets {awarded.points} for the Death Roll and has {awarded.total}"
+            )
+        case "race_won":
+            return f"{event.race_won.player} wins the game: {rule(event.race_won.rule)}"
         case kind:
             return kind.replace("_", " ")
 

@@ -39,6 +39,8 @@ COMMANDS = {
     "keep_bank": (play_pb2.KeepBank(), commands.KeepBank("anna")),
     "pass_bank": (play_pb2.PassBank(), commands.PassBank("anna")),
     "resign_bank": (play_pb2.ResignBank(), commands.ResignBank("anna")),
+    "choose_win": (play_pb2.ChooseWin(), commands.ChooseWin("anna")),
+    "choose_death_roll": (play_pb2.ChooseDeathRoll(), commands.ChooseDeathRoll("anna")),
 }
 
 

@@ -7,8 +7,19 @@ from croupier.domain.bookkeeping import table_postings
 from croupier.domain.events import (
     BankDecided,
     Collected,
+    DeathRollAwarded,
+    DeathRollStarted,
+    DeathRollSurvived,
+    DicePassed,
+    Eliminated,
     FadingClosed,
+    GameRoundStarted,
+    HouseOptionOffered,
     PaidOut,
+    PlacesTied,
+    PointsAdded,
+    RaceWon,
+    RollingOrderSettled,
     RoundSettled,
     RoundStarted,
     RoundVoided,
@@ -22,7 +33,25 @@ from croupier.domain.table import ROUND_VOIDED, TABLE_CLOSED, Table
 from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
 
-_AUTOMATIC = Collected | PaidOut | FadingClosed | BankDecided | RoundSettled | ShootOutCalled
+_AUTOMATIC = (
+    Collected
+    | PaidOut
+    | FadingClosed
+    | BankDecided
+    | RoundSettled
+    | ShootOutCalled
+    | PlacesTied
+    | RollingOrderSettled
+    | GameRoundStarted
+    | PointsAdded
+    | DicePassed
+    | HouseOptionOffered
+    | DeathRollStarted
+    | DeathRollSurvived
+    | Eliminated
+    | DeathRollAwarded
+    | RaceWon
+)
 """What nobody can ask for: it comes by itself or not at all."""
 
 _RETURNS = (TABLE_CLOSED, ROUND_VOIDED)
@@ -32,7 +61,7 @@ _RETURNS = (TABLE_CLOSED, ROUND_VOIDED)
 class Replay:
     """A table's stream folded event by event, with its escrow summed beside it.
 
-    What comes by itself (payouts, the closing of fading, where the bank goes, the end of a round)
+    What comes by itself (payouts, what a throw comes to, where the bank goes, the end of a round)
     is recomputed from the state before it, by the functions that the server used; postings are
     recomputed from their events; escrow must equal what the state holds.
     """

@@ -80,6 +80,14 @@ class Turn:
         """Give up the bank before posting."""
         return self._command(once, resign_bank=play_pb2.ResignBank())
 
+    def choose_win(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Take the win for a High Storm, where its thrower is offered the choice."""
+        return self._command(once, choose_win=play_pb2.ChooseWin())
+
+    def choose_death_roll(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Start a Death Roll instead of the win, where the thrower is offered the choice."""
+        return self._command(once, choose_death_roll=play_pb2.ChooseDeathRoll())
+
     def _command(self, once: OnceAt, **command: Any) -> PlayRequest:
         return PlayRequest(
             table=self.table, round=self.round, player=self.player, **once, **command

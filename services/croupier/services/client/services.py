@@ -149,6 +149,14 @@ class Play:
         """Put the ante of the table, `amount`, into the pot."""
         return await self.one(turn.ante(amount, **once))
 
+    async def choose_win(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Take the win for a High Storm, where its thrower is offered the choice."""
+        return await self.one(turn.choose_win(**once))
+
+    async def choose_death_roll(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Start a Death Roll instead of the win, where the thrower is offered the choice."""
+        return await self.one(turn.choose_death_roll(**once))
+
     async def one(self, command: play_pb2.PlayRequest) -> Receipt:
         """Play a command as `Turn` makes it."""
         return (await self._calls.ask(self._stub.Play, command)).receipt

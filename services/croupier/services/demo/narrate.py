@@ -25,6 +25,9 @@ _STYLES = {
     "bank_decided": "cyan",
     "banker_chosen": "cyan",
     "shoot_out_called": "cyan",
+    "death_roll_started": "bold red",
+    "eliminated": "red",
+    "race_won": "bold green",
     "deposited": "dim",
 }
 

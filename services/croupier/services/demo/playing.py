@@ -139,6 +139,10 @@ class Player:
                 return await play.resign_bank(turn)
             case commands.Ante(amount=amount):
                 return await play.ante(turn, amount)
+            case commands.ChooseWin():
+                return await play.choose_win(turn)
+            case commands.ChooseDeathRoll():
+                return await play.choose_death_roll(turn)
 
     async def _expected_of(self, table: Table) -> Receipt:
         """Do the first thing that the table expects of whoever has to act."""

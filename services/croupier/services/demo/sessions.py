@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from croupier.domain.commands import Ante, Command, Decline, Fade, KeepBank, PassBank, PostBank
+from croupier.domain.commands import (
+    Ante,
+    ChooseDeathRoll,
+    ChooseWin,
+    Command,
+    Decline,
+    Fade,
+    KeepBank,
+    PassBank,
+    PostBank,
+)
 from croupier.services.demo.script import Outcome, Round, Session, throw
 
 FOUR = ("anna", "bert", "cleo", "dora")
@@ -240,7 +250,65 @@ POT = Session(
     game="ceelo_pot",
 )
 
-SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, POT)
+_ANTES = tuple(Ante(player, 1_000) for player in FOUR)
+
+TWELVE_HIGH = Session(
+    key="twelve-high",
+    title="A race to twelve points, with Storms and Death Rolls",
+    story="Each puts 10.00 into the pot. One die each gives the rolling order, then three dice: "
+    "the odd die beside a pair scores. bert's High Storm would win at once; by the house rule he "
+    "starts a Death Roll instead, and the last player left takes 40.00.",
+    seats=FOUR,
+    currency="EUR",
+    purse=20_000,
+    options={"ante": 1_000, "house_rule": True},
+    rounds=(
+        Round(
+            (
+                *_ANTES,
+                throw("anna", 3),
+                throw("bert", 3),
+                throw("cleo", 5),
+                throw("dora", 1),
+                throw("anna", 6),
+                throw("bert", 2),
+                throw("dora", 6, 6, 4),
+                throw("bert", 4, 5, 6),
+                ChooseDeathRoll("bert"),
+                throw("anna", 5, 5, 5),
+                throw("cleo", 6, 6, 6),
+                throw("dora", 4, 4, 4),
+                throw("bert", 6, 1, 5),
+                throw("anna", 1, 2, 4),
+                throw("cleo", 1, 2, 3),
+                throw("bert", 3, 3, 3),
+                throw("anna", 4, 4, 2),
+            ),
+            Outcome(
+                nets={"anna": -1_000, "bert": 3_000, "cleo": -1_000, "dora": -1_000},
+                winner="bert",
+            ),
+        ),
+        Round(
+            (
+                *_ANTES,
+                throw("anna", 4),
+                throw("bert", 3),
+                throw("cleo", 2),
+                throw("dora", 1),
+                throw("dora", 5, 4, 6),
+                ChooseWin("dora"),
+            ),
+            Outcome(
+                nets={"anna": -1_000, "bert": -1_000, "cleo": -1_000, "dora": 3_000},
+                winner="dora",
+            ),
+        ),
+    ),
+    game="twelve_high",
+)
+
+SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, POT, TWELVE_HIGH)
 """The sessions whose outcome is known beforehand."""
 
 DRAWN = Session(

@@ -6,10 +6,13 @@ the money. (Who may do it is checked before, and whether it was done already.)
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from croupier.domain import names, table
 from croupier.domain.bookkeeping import account_postings, table_postings
+from croupier.domain.commands import Command, Roll
+from croupier.domain.dice import DRAWN
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.events import (
     Deposited,
@@ -79,12 +82,27 @@ def decide(state: Layer, request: Request) -> list[Draft]:
             return _record(state, table.close(at))
         case Play():
             at = _table(state, request, command.table)
-            return _record(state, table.play(at, command.command, command.round))
+            thrown = drawn(at, command.command)
+            return _record(state, table.play(at, thrown, command.round))
         case VoidRound():
             at = _table(state, request, command.table)
             return _record(state, table.void(at, command.round, command.reason))
         case Deposit() | Withdraw():
             return _move(state, request, command)
+
+
+def drawn(at: table.Table, command: Command) -> Command:
+    """Return a command with as many of the dice drawn for it as the rules throw now, the first.
+
+    They were drawn once, before the command was first decided: decided again, it has the same. For
+    whoever may not throw they stay as they are, since his command is refused.
+    """
+    if not isinstance(command, Roll) or command.source.kind != DRAWN:
+        return command
+    counts = (
+        one.most for one in at.view.allowed if (one.player, one.field) == (command.player, "dice")
+    )
+    return replace(command, dice=command.dice[: next(counts, None)])
 
 
 def _create(state: Layer, command: CreateLedger) -> list[Draft]:

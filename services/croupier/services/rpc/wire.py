@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.domain import commands
-from croupier.domain.dice import Dice, Source
+from croupier.domain.dice import DRAWN, Dice, Source
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.events import Value
 from croupier.domain.money import check_currency
@@ -35,6 +35,7 @@ Draw = Callable[[int], Dice]
 """Draws so many dice."""
 
 DICE_PER_THROW = 3
+"""As many as any game throws at once; where the rules throw fewer, the first of them count."""
 
 
 class _Mutation(Protocol):
@@ -172,6 +173,10 @@ def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands
             return commands.PassBank(player)
         case "resign_bank":
             return commands.ResignBank(player)
+        case "choose_win":
+            return commands.ChooseWin(player)
+        case "choose_death_roll":
+            return commands.ChooseDeathRoll(player)
         case _:
             raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
 
@@ -181,7 +186,7 @@ def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
         case "dice":
             return commands.Roll(player, _dice(message.dice.values), _source(message.dice.source))
         case "draw":
-            return commands.Roll(player, draw(DICE_PER_THROW), Source("service", "csprng"))
+            return commands.Roll(player, draw(DICE_PER_THROW), Source(DRAWN, "csprng"))
         case _:
             raise Refused(
                 Reason.MISSING_FIELD,
