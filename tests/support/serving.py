@@ -24,11 +24,12 @@ from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
     audit_pb2,
+    odds_pb2,
     play_pb2,
     tables_pb2,
 )
 
-_FILES = (accounts_pb2, admin_pb2, audit_pb2, play_pb2, tables_pb2)
+_FILES = (accounts_pb2, admin_pb2, audit_pb2, odds_pb2, play_pb2, tables_pb2)
 _numbers = itertools.count(1)
 
 CALL_TIMEOUT_S = 20.0

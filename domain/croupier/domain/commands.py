@@ -71,4 +71,66 @@ class ResignBank:
     player: str
 
 
-Command = PostBank | Fade | Decline | Ante | Roll | KeepBank | PassBank | ResignBank
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """The dealer puts the lid on the cup and fastens it; a round begins."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class PressHandle:
+    """The dealer presses the handle of the cup, which shakes the dice."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class LightOn:
+    """The dealer puts the cup on the table and switches the light on; betting begins."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceBet:
+    """A player bets `stake` on a place of the layout."""
+
+    player: str
+    place: str
+    stake: int
+
+
+@dataclass(frozen=True, slots=True)
+class RingBell:
+    """The dealer rings the bell; no more bets."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCup:
+    """The dealer lifts the lid and reads the dice; with a reason, the throw is `void` instead."""
+
+    player: str
+    dice: Dice
+    source: Source
+    void: str = ""
+
+
+Command = (
+    PostBank
+    | Fade
+    | Decline
+    | Ante
+    | Roll
+    | KeepBank
+    | PassBank
+    | ResignBank
+    | Cover
+    | PressHandle
+    | LightOn
+    | PlaceBet
+    | RingBell
+    | OpenCup
+)

@@ -83,6 +83,8 @@ class TableOpened:
     currency: str
     banker: str
     paytable_digest: bytes
+    bankroll: int = 0
+    """What the house puts at risk here, minor units; 0 where a player banks."""
 
 
 @event("croupier.v1.RoundStarted")
@@ -111,9 +113,10 @@ class RoundVoided:
 
 @event("croupier.v1.TableClosed")
 class TableClosed:
-    """A table closed; nothing is held for it any more."""
+    """A table closed; nothing is held for it any more. Its `bankroll` goes back to the house."""
 
     table: str
+    bankroll: int = 0
 
 
 # --- facts of games ---------------------------------------------------------------------------
@@ -212,26 +215,88 @@ class BankerChosen:
     rule: str
 
 
+@event("croupier.v1.CupCovered")
+class CupCovered:
+    """The cup was covered; `carried` are the bets that a void throw before left standing."""
+
+    carried: tuple[int, ...] = ()
+
+
+@event("croupier.v1.HandlePressed")
+class HandlePressed:
+    """The handle was pressed, for the `press`th time since the cup was covered."""
+
+    press: int
+
+
+@event("croupier.v1.LightSwitchedOn")
+class LightSwitchedOn:
+    """The light went on: place your bets."""
+
+
+@event("croupier.v1.BetPlaced")
+class BetPlaced:
+    """A player bet `stake` on a place. `bet` is its number, which no other bet of the table has."""
+
+    bet: int
+    player: str
+    place: str
+    stake: int
+
+
+@event("croupier.v1.BellRung")
+class BellRung:
+    """The bell rang: no more bets."""
+
+
+@event("croupier.v1.CupOpened")
+class CupOpened:
+    """The cup was opened, and the dice lay flat."""
+
+    dice: Dice
+    source: Source
+
+
+@event("croupier.v1.ThrowVoided")
+class ThrowVoided:
+    """The cup was opened, and the throw does not count: no bet wins or loses."""
+
+    reason: str
+
+
+@event("croupier.v1.PlacesLit")
+class PlacesLit:
+    """The winning places were lit."""
+
+    places: tuple[str, ...]
+
+
 # --- settlement: money leaving a stake ----------------------------------------------------------
 
 
 @event("croupier.v1.Collected")
 class Collected:
-    """A losing stake was collected: `amount` of the loser's escrow now belongs to the bank."""
+    """A losing stake was collected: `amount` of the loser's escrow now belongs to the bank.
+
+    Where the house banks it goes to the table's bankroll; `bet` is the number of the bet, if it
+    has one.
+    """
 
     player: str
     stake: int
     odds: Odds
     amount: int
     rule: str
+    bet: int = 0
 
 
 @event("croupier.v1.PaidOut")
 class PaidOut:
     """Escrow paid a player his own `returned` money and, for a win, `winnings` and `top_up`.
 
-    `winnings` come out of the bank, `top_up` is the banker's extra payment beyond the bank.
-    `owed` is the full profit by the odds: more than was paid only where liability is capped.
+    `winnings` come out of the bank (where the house banks, the table's bankroll), `top_up` is the
+    banker's extra payment beyond the bank. `owed` is the full profit by the odds: more than was
+    paid only where liability is capped. `bet` is the number of the bet, if it has one.
     """
 
     player: str
@@ -242,6 +307,7 @@ class PaidOut:
     winnings: int = 0
     top_up: int = 0
     owed: int = 0
+    bet: int = 0
 
 
 Fact = (
@@ -254,6 +320,14 @@ Fact = (
     | BetDecided
     | BankDecided
     | BankerChosen
+    | CupCovered
+    | HandlePressed
+    | LightSwitchedOn
+    | BetPlaced
+    | BellRung
+    | CupOpened
+    | ThrowVoided
+    | PlacesLit
     | Collected
     | PaidOut
     | RoundVoided

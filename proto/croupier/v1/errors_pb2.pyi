@@ -84,6 +84,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_TOO_MANY_STREAMS: _Reason.ValueType  # 54
     REASON_SERVER_STOPPING: _Reason.ValueType  # 55
     REASON_ROUND_NOT_OPEN: _Reason.ValueType  # 56
+    REASON_UNKNOWN_PLACE: _Reason.ValueType  # 57
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -149,6 +150,7 @@ REASON_BATCH_REFUSED: Reason.ValueType  # 53
 REASON_TOO_MANY_STREAMS: Reason.ValueType  # 54
 REASON_SERVER_STOPPING: Reason.ValueType  # 55
 REASON_ROUND_NOT_OPEN: Reason.ValueType  # 56
+REASON_UNKNOWN_PLACE: Reason.ValueType  # 57
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -60,6 +60,14 @@ class Event(_message.Message):
     COLLECTED_FIELD_NUMBER: _builtins.int
     PAID_OUT_FIELD_NUMBER: _builtins.int
     ANTED_FIELD_NUMBER: _builtins.int
+    CUP_COVERED_FIELD_NUMBER: _builtins.int
+    HANDLE_PRESSED_FIELD_NUMBER: _builtins.int
+    LIGHT_SWITCHED_ON_FIELD_NUMBER: _builtins.int
+    BET_PLACED_FIELD_NUMBER: _builtins.int
+    BELL_RUNG_FIELD_NUMBER: _builtins.int
+    CUP_OPENED_FIELD_NUMBER: _builtins.int
+    THROW_VOIDED_FIELD_NUMBER: _builtins.int
+    PLACES_LIT_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -129,6 +137,22 @@ class Event(_message.Message):
     def paid_out(self) -> Global___PaidOut: ...
     @_builtins.property
     def anted(self) -> Global___Anted: ...
+    @_builtins.property
+    def cup_covered(self) -> Global___CupCovered: ...
+    @_builtins.property
+    def handle_pressed(self) -> Global___HandlePressed: ...
+    @_builtins.property
+    def light_switched_on(self) -> Global___LightSwitchedOn: ...
+    @_builtins.property
+    def bet_placed(self) -> Global___BetPlaced: ...
+    @_builtins.property
+    def bell_rung(self) -> Global___BellRung: ...
+    @_builtins.property
+    def cup_opened(self) -> Global___CupOpened: ...
+    @_builtins.property
+    def throw_voided(self) -> Global___ThrowVoided: ...
+    @_builtins.property
+    def places_lit(self) -> Global___PlacesLit: ...
     def __init__(
         self,
         *,
@@ -164,12 +188,20 @@ class Event(_message.Message):
         collected: Global___Collected | None = ...,
         paid_out: Global___PaidOut | None = ...,
         anted: Global___Anted | None = ...,
+        cup_covered: Global___CupCovered | None = ...,
+        handle_pressed: Global___HandlePressed | None = ...,
+        light_switched_on: Global___LightSwitchedOn | None = ...,
+        bet_placed: Global___BetPlaced | None = ...,
+        bell_rung: Global___BellRung | None = ...,
+        cup_opened: Global___CupOpened | None = ...,
+        throw_voided: Global___ThrowVoided | None = ...,
+        places_lit: Global___PlacesLit | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -318,12 +350,15 @@ class TableOpened(_message.Message):
     CURRENCY_FIELD_NUMBER: _builtins.int
     BANKER_FIELD_NUMBER: _builtins.int
     PAYTABLE_DIGEST_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     game: _builtins.str
     edition: _builtins.int
     currency: _builtins.str
     banker: _builtins.str
     paytable_digest: _builtins.bytes
+    bankroll: _builtins.int
+    """What the house puts at risk here, minor units; 0 where a player banks."""
     @_builtins.property
     def options(self) -> _containers.MessageMap[_builtins.str, _values_pb2.Value]: ...
     @_builtins.property
@@ -341,10 +376,11 @@ class TableOpened(_message.Message):
         currency: _builtins.str = ...,
         banker: _builtins.str = ...,
         paytable_digest: _builtins.bytes = ...,
+        bankroll: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["banker", b"banker", "currency", b"currency", "edition", b"edition", "game", b"game", "options", b"options", "paytable_digest", b"paytable_digest", "seats", b"seats", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["banker", b"banker", "bankroll", b"bankroll", "currency", b"currency", "edition", b"edition", "game", b"game", "options", b"options", "paytable_digest", b"paytable_digest", "seats", b"seats", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -426,15 +462,19 @@ class TableClosed(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
+    bankroll: _builtins.int
+    """What went back to the house, where the house banks."""
     def __init__(
         self,
         *,
         table: _builtins.str = ...,
+        bankroll: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bankroll", b"bankroll", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -702,7 +742,7 @@ Global___BankerChosen: _TypeAlias = BankerChosen  # noqa: Y015
 
 @_typing.final
 class Collected(_message.Message):
-    """A losing stake was collected into the bank."""
+    """A losing stake was collected into the bank; where the house banks, into the table's bankroll."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -711,10 +751,13 @@ class Collected(_message.Message):
     ODDS_FIELD_NUMBER: _builtins.int
     AMOUNT_FIELD_NUMBER: _builtins.int
     RULE_FIELD_NUMBER: _builtins.int
+    BET_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     stake: _builtins.int
     amount: _builtins.int
     rule: _builtins.str
+    bet: _builtins.int
+    """The number of the bet, if it has one."""
     @_builtins.property
     def odds(self) -> _values_pb2.Odds: ...
     def __init__(
@@ -725,10 +768,11 @@ class Collected(_message.Message):
         odds: _values_pb2.Odds | None = ...,
         amount: _builtins.int = ...,
         rule: _builtins.str = ...,
+        bet: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "odds", b"odds", "player", b"player", "rule", b"rule", "stake", b"stake"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "bet", b"bet", "odds", b"odds", "player", b"player", "rule", b"rule", "stake", b"stake"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -748,6 +792,7 @@ class PaidOut(_message.Message):
     WINNINGS_FIELD_NUMBER: _builtins.int
     TOP_UP_FIELD_NUMBER: _builtins.int
     OWED_FIELD_NUMBER: _builtins.int
+    BET_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     rule: _builtins.str
     """The rule under which money left escrow, for example "triples" or "uncovered_returned"."""
@@ -755,11 +800,13 @@ class PaidOut(_message.Message):
     returned: _builtins.int
     """His own money."""
     winnings: _builtins.int
-    """Won out of the bank."""
+    """Won out of the bank; where the house banks, out of the table's bankroll."""
     top_up: _builtins.int
     """The banker's extra payment beyond the bank."""
     owed: _builtins.int
     """The full profit by the odds; more than winnings + top_up only where liability is capped."""
+    bet: _builtins.int
+    """The number of the bet, if it has one."""
     @_builtins.property
     def odds(self) -> _values_pb2.Odds:
         """Only for a win."""
@@ -775,11 +822,198 @@ class PaidOut(_message.Message):
         winnings: _builtins.int = ...,
         top_up: _builtins.int = ...,
         owed: _builtins.int = ...,
+        bet: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds", "owed", b"owed", "player", b"player", "returned", b"returned", "rule", b"rule", "stake", b"stake", "top_up", b"top_up", "winnings", b"winnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bet", b"bet", "odds", b"odds", "owed", b"owed", "player", b"player", "returned", b"returned", "rule", b"rule", "stake", b"stake", "top_up", b"top_up", "winnings", b"winnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PaidOut: _TypeAlias = PaidOut  # noqa: Y015
+
+@_typing.final
+class CupCovered(_message.Message):
+    """The cup was covered: a round began."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARRIED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def carried(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers of the bets that a void throw before left standing."""
+
+    def __init__(
+        self,
+        *,
+        carried: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["carried", b"carried"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CupCovered: _TypeAlias = CupCovered  # noqa: Y015
+
+@_typing.final
+class HandlePressed(_message.Message):
+    """The handle of the cup was pressed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRESS_FIELD_NUMBER: _builtins.int
+    press: _builtins.int
+    """1, 2 or 3: which press it was since the cup was covered."""
+    def __init__(
+        self,
+        *,
+        press: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["press", b"press"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandlePressed: _TypeAlias = HandlePressed  # noqa: Y015
+
+@_typing.final
+class LightSwitchedOn(_message.Message):
+    """The light went on: place your bets."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LightSwitchedOn: _TypeAlias = LightSwitchedOn  # noqa: Y015
+
+@_typing.final
+class BetPlaced(_message.Message):
+    """A player bet on a place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BET_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    PLACE_FIELD_NUMBER: _builtins.int
+    STAKE_FIELD_NUMBER: _builtins.int
+    bet: _builtins.int
+    """The bet's number: 1, 2, 3 ... at its table, for ever."""
+    player: _builtins.str
+    place: _builtins.str
+    """As `PlaceBet` names it."""
+    stake: _builtins.int
+    """Minor units."""
+    def __init__(
+        self,
+        *,
+        bet: _builtins.int = ...,
+        player: _builtins.str = ...,
+        place: _builtins.str = ...,
+        stake: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bet", b"bet", "place", b"place", "player", b"player", "stake", b"stake"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BetPlaced: _TypeAlias = BetPlaced  # noqa: Y015
+
+@_typing.final
+class BellRung(_message.Message):
+    """The bell rang: no more bets."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BellRung: _TypeAlias = BellRung  # noqa: Y015
+
+@_typing.final
+class CupOpened(_message.Message):
+    """The cup was opened, and the dice lay flat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DICE_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def dice(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """In the order observed, each 1 to 6."""
+
+    @_builtins.property
+    def source(self) -> _values_pb2.Source: ...
+    def __init__(
+        self,
+        *,
+        dice: _abc.Iterable[_builtins.int] | None = ...,
+        source: _values_pb2.Source | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CupOpened: _TypeAlias = CupOpened  # noqa: Y015
+
+@_typing.final
+class ThrowVoided(_message.Message):
+    """The cup was opened, and the throw does not count: no bet wins or loses."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ThrowVoided: _TypeAlias = ThrowVoided  # noqa: Y015
+
+@_typing.final
+class PlacesLit(_message.Message):
+    """The winning places were lit."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """As `PlaceBet` names them, in the order of the layout."""
+
+    def __init__(
+        self,
+        *,
+        places: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["places", b"places"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlacesLit: _TypeAlias = PlacesLit  # noqa: Y015

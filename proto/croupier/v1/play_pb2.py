@@ -27,7 +27,7 @@ from croupier.v1 import values_pb2 as croupier_dot_v1_dot_values__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63roupier/v1/play.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdd\x04\n\x0bPlayRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x01\x88\x01\x01\x12*\n\tpost_bank\x18\x14 \x01(\x0b\x32\x15.croupier.v1.PostBankH\x00\x12!\n\x04\x66\x61\x64\x65\x18\x15 \x01(\x0b\x32\x11.croupier.v1.FadeH\x00\x12\'\n\x07\x64\x65\x63line\x18\x16 \x01(\x0b\x32\x14.croupier.v1.DeclineH\x00\x12!\n\x04roll\x18\x17 \x01(\x0b\x32\x11.croupier.v1.RollH\x00\x12*\n\tkeep_bank\x18\x18 \x01(\x0b\x32\x15.croupier.v1.KeepBankH\x00\x12*\n\tpass_bank\x18\x19 \x01(\x0b\x32\x15.croupier.v1.PassBankH\x00\x12.\n\x0bresign_bank\x18\x1a \x01(\x0b\x32\x17.croupier.v1.ResignBankH\x00\x12!\n\x04\x61nte\x18\x1b \x01(\x0b\x32\x11.croupier.v1.AnteH\x00\x42\t\n\x07\x63ommandB\x13\n\x11_expected_version\"5\n\x0cPlayResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\"^\n\x10PlayBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"@\n\x11PlayBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"_\n\x11PlayStreamRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"A\n\x12PlayStreamResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"\x1a\n\x08PostBank\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x15\n\x04\x46\x61\x64\x65\x12\r\n\x05stake\x18\x01 \x01(\x03\"\t\n\x07\x44\x65\x63line\"U\n\x04Roll\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x42\x07\n\x05throw\";\n\x04\x44ice\x12\x0e\n\x06values\x18\x01 \x03(\x05\x12#\n\x06source\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Source\"\x06\n\x04\x44raw\"\n\n\x08KeepBank\"\n\n\x08PassBank\"\x0c\n\nResignBank\"\x16\n\x04\x41nte\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\x32\xe9\x01\n\x0bPlayService\x12;\n\x04Play\x12\x18.croupier.v1.PlayRequest\x1a\x19.croupier.v1.PlayResponse\x12J\n\tPlayBatch\x12\x1d.croupier.v1.PlayBatchRequest\x1a\x1e.croupier.v1.PlayBatchResponse\x12Q\n\nPlayStream\x12\x1e.croupier.v1.PlayStreamRequest\x1a\x1f.croupier.v1.PlayStreamResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63roupier/v1/play.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe0\x06\n\x0bPlayRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x01\x88\x01\x01\x12*\n\tpost_bank\x18\x14 \x01(\x0b\x32\x15.croupier.v1.PostBankH\x00\x12!\n\x04\x66\x61\x64\x65\x18\x15 \x01(\x0b\x32\x11.croupier.v1.FadeH\x00\x12\'\n\x07\x64\x65\x63line\x18\x16 \x01(\x0b\x32\x14.croupier.v1.DeclineH\x00\x12!\n\x04roll\x18\x17 \x01(\x0b\x32\x11.croupier.v1.RollH\x00\x12*\n\tkeep_bank\x18\x18 \x01(\x0b\x32\x15.croupier.v1.KeepBankH\x00\x12*\n\tpass_bank\x18\x19 \x01(\x0b\x32\x15.croupier.v1.PassBankH\x00\x12.\n\x0bresign_bank\x18\x1a \x01(\x0b\x32\x17.croupier.v1.ResignBankH\x00\x12!\n\x04\x61nte\x18\x1b \x01(\x0b\x32\x11.croupier.v1.AnteH\x00\x12#\n\x05\x63over\x18( \x01(\x0b\x32\x12.croupier.v1.CoverH\x00\x12\x30\n\x0cpress_handle\x18) \x01(\x0b\x32\x18.croupier.v1.PressHandleH\x00\x12(\n\x08light_on\x18* \x01(\x0b\x32\x14.croupier.v1.LightOnH\x00\x12*\n\tplace_bet\x18+ \x01(\x0b\x32\x15.croupier.v1.PlaceBetH\x00\x12*\n\tring_bell\x18, \x01(\x0b\x32\x15.croupier.v1.RingBellH\x00\x12(\n\x08open_cup\x18- \x01(\x0b\x32\x14.croupier.v1.OpenCupH\x00\x42\t\n\x07\x63ommandB\x13\n\x11_expected_version\"5\n\x0cPlayResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\"^\n\x10PlayBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"@\n\x11PlayBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"_\n\x11PlayStreamRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"A\n\x12PlayStreamResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"\x1a\n\x08PostBank\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x15\n\x04\x46\x61\x64\x65\x12\r\n\x05stake\x18\x01 \x01(\x03\"\t\n\x07\x44\x65\x63line\"U\n\x04Roll\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x42\x07\n\x05throw\";\n\x04\x44ice\x12\x0e\n\x06values\x18\x01 \x03(\x05\x12#\n\x06source\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Source\"\x06\n\x04\x44raw\"\n\n\x08KeepBank\"\n\n\x08PassBank\"\x0c\n\nResignBank\"\x16\n\x04\x41nte\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x07\n\x05\x43over\"\r\n\x0bPressHandle\"\t\n\x07LightOn\"(\n\x08PlaceBet\x12\r\n\x05place\x18\x01 \x01(\t\x12\r\n\x05stake\x18\x02 \x01(\x03\"\n\n\x08RingBell\"h\n\x07OpenCup\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x12\x0e\n\x04void\x18\x03 \x01(\tH\x00\x42\x07\n\x05throw2\xe9\x01\n\x0bPlayService\x12;\n\x04Play\x12\x18.croupier.v1.PlayRequest\x1a\x19.croupier.v1.PlayResponse\x12J\n\tPlayBatch\x12\x1d.croupier.v1.PlayBatchRequest\x1a\x1e.croupier.v1.PlayBatchResponse\x12Q\n\nPlayStream\x12\x1e.croupier.v1.PlayStreamRequest\x1a\x1f.croupier.v1.PlayStreamResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,37 +35,49 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier.v1.play_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PLAYREQUEST']._serialized_start=127
-  _globals['_PLAYREQUEST']._serialized_end=732
-  _globals['_PLAYRESPONSE']._serialized_start=734
-  _globals['_PLAYRESPONSE']._serialized_end=787
-  _globals['_PLAYBATCHREQUEST']._serialized_start=789
-  _globals['_PLAYBATCHREQUEST']._serialized_end=883
-  _globals['_PLAYBATCHRESPONSE']._serialized_start=885
-  _globals['_PLAYBATCHRESPONSE']._serialized_end=949
-  _globals['_PLAYSTREAMREQUEST']._serialized_start=951
-  _globals['_PLAYSTREAMREQUEST']._serialized_end=1046
-  _globals['_PLAYSTREAMRESPONSE']._serialized_start=1048
-  _globals['_PLAYSTREAMRESPONSE']._serialized_end=1113
-  _globals['_POSTBANK']._serialized_start=1115
-  _globals['_POSTBANK']._serialized_end=1141
-  _globals['_FADE']._serialized_start=1143
-  _globals['_FADE']._serialized_end=1164
-  _globals['_DECLINE']._serialized_start=1166
-  _globals['_DECLINE']._serialized_end=1175
-  _globals['_ROLL']._serialized_start=1177
-  _globals['_ROLL']._serialized_end=1262
-  _globals['_DICE']._serialized_start=1264
-  _globals['_DICE']._serialized_end=1323
-  _globals['_DRAW']._serialized_start=1325
-  _globals['_DRAW']._serialized_end=1331
-  _globals['_KEEPBANK']._serialized_start=1333
-  _globals['_KEEPBANK']._serialized_end=1343
-  _globals['_PASSBANK']._serialized_start=1345
-  _globals['_PASSBANK']._serialized_end=1355
-  _globals['_RESIGNBANK']._serialized_start=1357
-  _globals['_RESIGNBANK']._serialized_end=1369
-  _globals['_ANTE']._serialized_start=1371
-  _globals['_ANTE']._serialized_end=1393
-  _globals['_PLAYSERVICE']._serialized_start=1396
-  _globals['_PLAYSERVICE']._serialized_end=1629
+  _globals['_PLAYREQUEST']._serialized_end=991
+  _globals['_PLAYRESPONSE']._serialized_start=993
+  _globals['_PLAYRESPONSE']._serialized_end=1046
+  _globals['_PLAYBATCHREQUEST']._serialized_start=1048
+  _globals['_PLAYBATCHREQUEST']._serialized_end=1142
+  _globals['_PLAYBATCHRESPONSE']._serialized_start=1144
+  _globals['_PLAYBATCHRESPONSE']._serialized_end=1208
+  _globals['_PLAYSTREAMREQUEST']._serialized_start=1210
+  _globals['_PLAYSTREAMREQUEST']._serialized_end=1305
+  _globals['_PLAYSTREAMRESPONSE']._serialized_start=1307
+  _globals['_PLAYSTREAMRESPONSE']._serialized_end=1372
+  _globals['_POSTBANK']._serialized_start=1374
+  _globals['_POSTBANK']._serialized_end=1400
+  _globals['_FADE']._serialized_start=1402
+  _globals['_FADE']._serialized_end=1423
+  _globals['_DECLINE']._serialized_start=1425
+  _globals['_DECLINE']._serialized_end=1434
+  _globals['_ROLL']._serialized_start=1436
+  _globals['_ROLL']._serialized_end=1521
+  _globals['_DICE']._serialized_start=1523
+  _globals['_DICE']._serialized_end=1582
+  _globals['_DRAW']._serialized_start=1584
+  _globals['_DRAW']._serialized_end=1590
+  _globals['_KEEPBANK']._serialized_start=1592
+  _globals['_KEEPBANK']._serialized_end=1602
+  _globals['_PASSBANK']._serialized_start=1604
+  _globals['_PASSBANK']._serialized_end=1614
+  _globals['_RESIGNBANK']._serialized_start=1616
+  _globals['_RESIGNBANK']._serialized_end=1628
+  _globals['_ANTE']._serialized_start=1630
+  _globals['_ANTE']._serialized_end=1652
+  _globals['_COVER']._serialized_start=1654
+  _globals['_COVER']._serialized_end=1661
+  _globals['_PRESSHANDLE']._serialized_start=1663
+  _globals['_PRESSHANDLE']._serialized_end=1676
+  _globals['_LIGHTON']._serialized_start=1678
+  _globals['_LIGHTON']._serialized_end=1687
+  _globals['_PLACEBET']._serialized_start=1689
+  _globals['_PLACEBET']._serialized_end=1729
+  _globals['_RINGBELL']._serialized_start=1731
+  _globals['_RINGBELL']._serialized_end=1741
+  _globals['_OPENCUP']._serialized_start=1743
+  _globals['_OPENCUP']._serialized_end=1847
+  _globals['_PLAYSERVICE']._serialized_start=1850
+  _globals['_PLAYSERVICE']._serialized_end=2083
 # @@protoc_insertion_point(module_scope)

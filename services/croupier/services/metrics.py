@@ -78,7 +78,7 @@ class Metrics:
         )
         self._payouts = counter(
             "payouts_minor_units_total",
-            "Money paid out of escrow, own money returned included",
+            "Money that tables paid to players, own money returned included",
             "game",
             "currency",
         )
@@ -194,8 +194,9 @@ class Metrics:
         currency = _known_currency(posting.currency)
         if posting.destination.startswith("escrow:"):
             self._child(self._stakes, game, currency).inc(posting.amount)
-        elif posting.source.startswith("escrow:"):
-            self._child(self._payouts, game, currency).inc(posting.amount)
+        elif posting.source.startswith(("escrow:", "bankroll:")):
+            if posting.destination.startswith("player:"):
+                self._child(self._payouts, game, currency).inc(posting.amount)
         elif posting.source == "external":
             self._child(self._deposits, currency).inc(posting.amount)
         elif posting.destination == "external":

@@ -36,14 +36,24 @@ from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
+from croupier.services.rpc.odds import OddsService
 from croupier.services.rpc.play import PlayService
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.store.sqlite import SQLiteEngine
-from croupier.v1 import accounts_pb2, admin_pb2, audit_pb2, events_pb2, play_pb2, tables_pb2
+from croupier.v1 import (
+    accounts_pb2,
+    admin_pb2,
+    audit_pb2,
+    events_pb2,
+    odds_pb2,
+    play_pb2,
+    tables_pb2,
+)
 from croupier.v1.accounts_pb2_grpc import add_AccountServiceServicer_to_server
 from croupier.v1.admin_pb2_grpc import add_AdminServiceServicer_to_server
 from croupier.v1.audit_pb2_grpc import add_AuditServiceServicer_to_server
+from croupier.v1.odds_pb2_grpc import add_OddsServiceServicer_to_server
 from croupier.v1.play_pb2_grpc import add_PlayServiceServicer_to_server
 from croupier.v1.tables_pb2_grpc import add_TableServiceServicer_to_server
 
@@ -67,6 +77,7 @@ SERVICES = tuple(
         (accounts_pb2, "AccountService"),
         (admin_pb2, "AdminService"),
         (audit_pb2, "AuditService"),
+        (odds_pb2, "OddsService"),
         (play_pb2, "PlayService"),
         (tables_pb2, "TableService"),
     )
@@ -193,6 +204,7 @@ class Server:
             PlayService(self.ledgers, draw, self._streams, refused), self._grpc
         )
         add_AccountServiceServicer_to_server(AccountService(self.ledgers, refused), self._grpc)
+        add_OddsServiceServicer_to_server(OddsService(self.ledgers), self._grpc)
         add_AuditServiceServicer_to_server(
             AuditService(self.ledgers, self._feed, self._streams, self._settings.heartbeat_s),
             self._grpc,

@@ -39,6 +39,15 @@ COMMANDS = {
     "keep_bank": (play_pb2.KeepBank(), commands.KeepBank("anna")),
     "pass_bank": (play_pb2.PassBank(), commands.PassBank("anna")),
     "resign_bank": (play_pb2.ResignBank(), commands.ResignBank("anna")),
+    "cover": (play_pb2.Cover(), commands.Cover("anna")),
+    "press_handle": (play_pb2.PressHandle(), commands.PressHandle("anna")),
+    "light_on": (play_pb2.LightOn(), commands.LightOn("anna")),
+    "place_bet": (play_pb2.PlaceBet(place="big", stake=5), commands.PlaceBet("anna", "big", 5)),
+    "ring_bell": (play_pb2.RingBell(), commands.RingBell("anna")),
+    "open_cup": (
+        play_pb2.OpenCup(dice=thrown(1, 2, 3).dice),
+        commands.OpenCup("anna", (1, 2, 3), Source("dealer", "dora")),
+    ),
 }
 
 
@@ -62,6 +71,33 @@ def test_a_draw_is_made_once_of_three_dice_and_says_who_drew():
     _, request = wire.play_from_wire(roll, draw)
     assert asked == [3]
     assert request.command.command == commands.Roll("anna", (4, 5, 6), Source("service", "csprng"))
+
+
+def test_a_cup_is_opened_on_a_draw_too_and_on_a_throw_that_does_not_count():
+    drawn = play("t1", "house", play_pb2.OpenCup(draw=play_pb2.Draw()))
+    _, request = wire.play_from_wire(drawn, lambda count: (2, 5, 6)[:count])
+    source = Source("service", "csprng")
+    assert request.command.command == commands.OpenCup("house", (2, 5, 6), source)
+    void = play("t1", "house", play_pb2.OpenCup(void="a die is tilted"))
+    _, request = wire.play_from_wire(void, no_dice)
+    assert request.command.command.void == "a die is tilted"
+    assert request.command.command.dice == ()
+
+
+@pytest.mark.parametrize(
+    "command, field",
+    [
+        (play_pb2.OpenCup(), "open_cup.throw"),
+        (play_pb2.OpenCup(void=""), "open_cup.void"),
+        (play_pb2.OpenCup(dice=play_pb2.Dice(values=[1, 2, 3])), "open_cup.dice.source.kind"),
+        (play_pb2.OpenCup(dice=thrown(1, 2, 3, source="").dice), "open_cup.dice.source.id"),
+        (play_pb2.PlaceBet(stake=5), "place_bet.place"),
+    ],
+)
+def test_what_a_command_at_the_cup_lacks_is_named(command, field):
+    with pytest.raises(Refused) as caught:
+        wire.play_from_wire(play("t1", "house", command), no_dice)
+    assert (caught.value.reason, caught.value.field) == (Reason.MISSING_FIELD, field)
 
 
 def test_a_retried_draw_is_the_same_request_whatever_is_drawn():

@@ -10,10 +10,11 @@ from grpc_health.v1 import health_pb2_grpc
 from croupier.services.assignment import ranked
 from croupier.services.client.calls import Calls, Patience
 from croupier.services.client.routes import Channels, Route
-from croupier.services.client.services import Accounts, Admin, Audit, Health, Play, Tables
+from croupier.services.client.services import Accounts, Admin, Audit, Health, Odds, Play, Tables
 from croupier.v1.accounts_pb2_grpc import AccountServiceStub
 from croupier.v1.admin_pb2_grpc import AdminServiceStub
 from croupier.v1.audit_pb2_grpc import AuditServiceStub
+from croupier.v1.odds_pb2_grpc import OddsServiceStub
 from croupier.v1.play_pb2_grpc import PlayServiceStub
 from croupier.v1.tables_pb2_grpc import TableServiceStub
 
@@ -29,6 +30,7 @@ class Services:
         self._play = Play(calls, PlayServiceStub(channel))
         self._accounts = Accounts(calls, AccountServiceStub(channel))
         self._audit = Audit(calls, AuditServiceStub(channel))
+        self._odds = Odds(calls, OddsServiceStub(channel))
         self._admin = Admin(calls, AdminServiceStub(channel))
         self._health = Health(calls, health_pb2_grpc.HealthStub(channel))
 
@@ -51,6 +53,11 @@ class Services:
     def audit(self) -> Audit:
         """Return the audit: replay and the log."""
         return self._audit
+
+    @property
+    def odds(self) -> Odds:
+        """Return the odds: what bets can come to."""
+        return self._odds
 
     @property
     def admin(self) -> Admin:

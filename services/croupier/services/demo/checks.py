@@ -66,7 +66,8 @@ def count(events: Iterable[Event], games: Mapping[str, str]) -> Counter[Series]:
         game = games.get(event.stream, "")
         counted[EVENTS, (kind_of(event), game)] += 1
         for posting in event.postings:
-            if posting.source.startswith("escrow:"):
+            paid = posting.source.startswith(("escrow:", "bankroll:"))
+            if paid and posting.destination.startswith("player:"):
                 counted[PAYOUTS, (game, posting.currency)] += posting.amount
     return counted
 

@@ -136,6 +136,8 @@ class Player:
                 return await play.pass_bank(turn)
             case commands.ResignBank():
                 return await play.resign_bank(turn)
+            case other:
+                raise ValueError(f"no session of cee-lo has {other}")
 
     async def _expected_of(self, table: Table) -> Receipt:
         """Do the first thing that the table expects of whoever has to act."""

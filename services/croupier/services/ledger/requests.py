@@ -29,6 +29,7 @@ class OpenTable:
     seats: tuple[str, ...]
     currency: str
     banker: str
+    bankroll: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ What is wrong in every state is refused here, with the field at fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Protocol
 
@@ -35,6 +35,7 @@ Draw = Callable[[int], Dice]
 """Draws so many dice."""
 
 DICE_PER_THROW = 3
+DRAWN = Source("service", "csprng")
 
 
 class _Mutation(Protocol):
@@ -67,6 +68,7 @@ def open_table_from_wire(message: tables_pb2.OpenTableRequest) -> tuple[str, req
         seats=tuple(message.seats),
         currency=_required(message.currency, "currency"),
         banker=message.banker,
+        bankroll=message.bankroll,
     )
     return ledger, _request(message, message, command)
 
@@ -173,15 +175,35 @@ def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands
         case "resign_bank":
             return commands.ResignBank(player)
         case _:
+            return _cup_command(message, player, draw)
+
+
+def _cup_command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands.Command:
+    """Return a command of a game that is played with dice under a cup."""
+    match message.WhichOneof("command"):
+        case "cover":
+            return commands.Cover(player)
+        case "press_handle":
+            return commands.PressHandle(player)
+        case "light_on":
+            return commands.LightOn(player)
+        case "place_bet":
+            bet = message.place_bet
+            return commands.PlaceBet(player, _required(bet.place, "place_bet.place"), bet.stake)
+        case "ring_bell":
+            return commands.RingBell(player)
+        case "open_cup":
+            return _open_cup(message.open_cup, player, draw)
+        case _:
             raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
 
 
 def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
     match message.WhichOneof("throw"):
         case "dice":
-            return commands.Roll(player, _dice(message.dice.values), _source(message.dice.source))
+            return commands.Roll(player, *_thrown(message.dice, "roll"))
         case "draw":
-            return commands.Roll(player, draw(DICE_PER_THROW), Source("service", "csprng"))
+            return commands.Roll(player, draw(DICE_PER_THROW), DRAWN)
         case _:
             raise Refused(
                 Reason.MISSING_FIELD,
@@ -190,23 +212,42 @@ def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
             )
 
 
-def _dice(values: Iterable[int]) -> Dice:
-    dice = tuple(values)
+def _open_cup(message: play_pb2.OpenCup, player: str, draw: Draw) -> commands.OpenCup:
+    match message.WhichOneof("throw"):
+        case "dice":
+            return commands.OpenCup(player, *_thrown(message.dice, "open_cup"))
+        case "draw":
+            return commands.OpenCup(player, draw(DICE_PER_THROW), DRAWN)
+        case "void":
+            reason = _required(message.void, "open_cup.void")
+            return commands.OpenCup(player, (), DRAWN, void=reason)
+        case _:
+            raise Refused(
+                Reason.MISSING_FIELD,
+                "a cup is opened on its dice, on a draw, or on a void throw",
+                field="open_cup.throw",
+            )
+
+
+def _thrown(message: play_pb2.Dice, command: str) -> tuple[Dice, Source]:
+    """Return dice that a command brings, and where they come from."""
+    dice = tuple(message.values)
     if len(dice) > DICE_MAX:
         raise Refused(
-            Reason.INVALID_DICE, f"no throw is {len(dice)} dice", field="roll.dice", count=DICE_MAX
+            Reason.INVALID_DICE,
+            f"no throw is {len(dice)} dice",
+            field=f"{command}.dice",
+            count=DICE_MAX,
         )
-    return dice
-
-
-def _source(source: values_pb2.Source) -> Source:
+    source = message.source
     if source.kind not in ("device", "dealer"):
         raise Refused(
             Reason.MISSING_FIELD,
             "dice come with a source whose kind is device or dealer",
-            field="roll.dice.source.kind",
+            field=f"{command}.dice.source.kind",
         )
-    return Source(source.kind, _id(source.id, "roll.dice.source.id", "source of dice"))
+    source_id = _id(source.id, f"{command}.dice.source.id", "source of dice")
+    return dice, Source(source.kind, source_id)
 
 
 def _options(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:
