@@ -79,6 +79,24 @@ def session():
     yield Play("t1", 3, commands.PostBank("bert", 300))
     yield Play("t1", 3, commands.Fade("cleo", 120))
     yield VoidRound("t1", 3, "a die fell from the table")
+    yield from house_banked()
+
+
+def house_banked():
+    """Yield a house's evening at the cup: a void throw, its bets carried, and the settlement."""
+    yield Deposit("house", "EUR", 40_000)
+    yield OpenTable("cup", "fish_prawn_crab", {"max": 2_000}, SEATS, "EUR", "house", 30_000)
+    house = "house"
+    shake = (commands.Cover(house), *(commands.PressHandle(house),) * 3, commands.LightOn(house))
+    bet, bell = commands.PlaceBet, commands.RingBell(house)
+    bets = (bet("anna", "big", 500), bet("bert", "triple_coin", 40), bet("anna", "total_4", 30))
+    tilted = commands.OpenCup(house, (), Source("service", "csprng"), "a die is tilted")
+    for command in (*shake, *bets, bell, tilted):
+        yield Play("cup", 1, command)
+    opened = commands.OpenCup(house, (1, 6, 5), DEALER)
+    for command in (*shake, bet("cleo", "double_colour_red", 100), bell, opened):
+        yield Play("cup", 2, command)
+    yield CloseTable("cup")
 
 
 async def record(folder):
@@ -114,7 +132,10 @@ def books_of(ledger):
                 "phase": table.view.phase,
                 "to_act": list(table.view.to_act),
                 "at_risk": table.at_risk,
-                "details": dict(table.view.details),
+                "details": {
+                    name: list(value) if isinstance(value, tuple) else value
+                    for name, value in table.view.details.items()
+                },
             }
             for table in ledger.tables("", 100)
         },

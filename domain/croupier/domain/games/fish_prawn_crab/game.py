@@ -86,7 +86,6 @@ class FishPrawnCrab:
             ),
             details={
                 "banker": HOUSE,
-                "bankroll": state.bankroll,
                 "presses": state.presses,
                 "bets": len(state.bets),
                 "staked": sum(stakes.values()),

@@ -19,7 +19,7 @@ PAYING = "PAYING"
 PRESSES = 3
 """How often the handle is pressed, neither less nor more."""
 
-BETS_MAX = 4_000
+BETS_MAX = 2_000
 """The most bets that may stand; a limit on everything, so that one answer holds a round's end."""
 
 
