@@ -47,6 +47,9 @@ def check_replay(
     held = sum(change for account, change in moved.items() if account.startswith("escrow:"))
     if held != shown.at_risk:
         wrong.append(f"escrow holds {held}, at risk is {shown.at_risk}")
+    bankroll = sum(change for account, change in moved.items() if account.startswith("bankroll:"))
+    if bankroll != shown.bankroll:
+        wrong.append(f"the bankroll has {bankroll}, the table says {shown.bankroll}")
     return wrong
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from croupier.domain.commands import Command, Decline, Fade, KeepBank, PassBank, PostBank
+from croupier.services.demo.cup import CUP
 from croupier.services.demo.script import Outcome, Round, Session, throw
 
 FOUR = ("anna", "bert", "cleo", "dora")
@@ -188,7 +189,7 @@ GERMAN = Session(
     ),
 )
 
-SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN)
+SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, CUP)
 """The sessions whose outcome is known beforehand."""
 
 DRAWN = Session(
