@@ -100,14 +100,6 @@ async def test_a_round_is_played_settled_and_replayed(serve: Serve):
     assert [one.sum for one in sums.currencies] == [0]
 
 
-async def test_the_service_draws_the_dice_where_it_is_asked_to(serve: Serve):
-    client = await begun(serve, "NO_MORE_BETS")
-    receipt = (await client.ask(dealer(play_pb2.OpenCup(draw=play_pb2.Draw())))).receipt
-    found = receipt.events[0].cup_opened
-    assert found.source.kind == "service"
-    assert len(found.dice) == 3
-
-
 async def test_a_void_throw_carries_the_bets_and_the_next_round_names_them(serve: Serve):
     client = await begun(serve, "BETTING")
     await client.ask(bet("big", 100))

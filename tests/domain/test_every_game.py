@@ -33,6 +33,7 @@ every_game = pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
 def command_of(kind, player, chance, amounts, dice):
     """Return a command of any kind, its fields filled by what they are called."""
     values = {"player": player, "dice": dice, "source": SOURCE, "void": ""}
+    values |= {"draw": None, "nonce": b""}
     values["place"] = chance.choice(("big", "total_4", "nowhere"))
     return kind(*(values.get(field.name, chance.choice(amounts)) for field in fields(kind)))
 
@@ -41,6 +42,7 @@ def allowed_command(one, chance, amount=None):
     """Return a command that is allowed, with an amount within its bounds unless one is given."""
     small = min(one.most, one.least + chance.choice((0, 1, 4, 19)))
     values = {"player": one.player, "source": SOURCE, "dice": (), "void": "", one.field: small}
+    values |= {"draw": None, "nonce": b""}
     if one.choices:
         values[one.choice_field or one.field] = chance.choice(one.choices)
     if one.field == "dice":

@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from croupier.domain import commands  # noqa: E402
 from croupier.domain.dice import Source  # noqa: E402
+from croupier.domain.draws import seal  # noqa: E402
 from croupier.services.ledger.requests import (  # noqa: E402
     CloseTable,
     CreateLedger,
@@ -96,6 +97,12 @@ def house_banked():
     opened = commands.OpenCup(house, (1, 6, 5), DEALER)
     for command in (*shake, bet("cleo", "double_colour_red", 100), bell, opened):
         yield Play("cup", 2, command)
+    nonce = bytes(range(32))
+    sealed = seal(nonce, "ledgers/main/tables/cup/rounds/3")
+    pressed = (commands.PressHandle(house, sealed),) * 3
+    drawn = commands.OpenCup(house, (), Source("service", "csprng"), nonce=nonce)
+    for command in (shake[0], *pressed, shake[-1], bet("bert", "small", 10), bell, drawn):
+        yield Play("cup", 3, command)
     yield CloseTable("cup")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from croupier.domain.dice import Dice, Source
+from croupier.domain.draws import Sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,13 @@ class Cover:
 
 @dataclass(frozen=True, slots=True)
 class PressHandle:
-    """The dealer presses the handle of the cup, which shakes the dice."""
+    """The dealer presses the handle of the cup, which shakes the dice.
+
+    `draw` is what the service commits to with the last press, for a cup that is opened on it.
+    """
 
     player: str
+    draw: Sealed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,16 @@ class RingBell:
 
 @dataclass(frozen=True, slots=True)
 class OpenCup:
-    """The dealer lifts the lid and reads the dice; with a reason, the throw is `void` instead."""
+    """The dealer lifts the lid and reads the dice; with a reason, the throw is `void` instead.
+
+    With a `nonce` the dice are those of the draw that was committed to.
+    """
 
     player: str
     dice: Dice
     source: Source
     void: str = ""
+    nonce: bytes = b""
 
 
 Command = (

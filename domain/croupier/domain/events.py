@@ -229,6 +229,21 @@ class HandlePressed:
     press: int
 
 
+@event("croupier.v1.DrawCommitted")
+class DrawCommitted:
+    """The service committed to a draw: SHA-256 of a secret nonce and then of the `context`."""
+
+    commitment: bytes
+    context: str
+
+
+@event("croupier.v1.DrawRevealed")
+class DrawRevealed:
+    """The nonce of the draw that was committed to; the dice follow from it."""
+
+    nonce: bytes
+
+
 @event("croupier.v1.LightSwitchedOn")
 class LightSwitchedOn:
     """The light went on: place your bets."""
@@ -322,6 +337,8 @@ Fact = (
     | BankerChosen
     | CupCovered
     | HandlePressed
+    | DrawCommitted
+    | DrawRevealed
     | LightSwitchedOn
     | BetPlaced
     | BellRung

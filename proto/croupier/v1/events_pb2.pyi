@@ -68,6 +68,8 @@ class Event(_message.Message):
     CUP_OPENED_FIELD_NUMBER: _builtins.int
     THROW_VOIDED_FIELD_NUMBER: _builtins.int
     PLACES_LIT_FIELD_NUMBER: _builtins.int
+    DRAW_COMMITTED_FIELD_NUMBER: _builtins.int
+    DRAW_REVEALED_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -153,6 +155,10 @@ class Event(_message.Message):
     def throw_voided(self) -> Global___ThrowVoided: ...
     @_builtins.property
     def places_lit(self) -> Global___PlacesLit: ...
+    @_builtins.property
+    def draw_committed(self) -> Global___DrawCommitted: ...
+    @_builtins.property
+    def draw_revealed(self) -> Global___DrawRevealed: ...
     def __init__(
         self,
         *,
@@ -196,12 +202,14 @@ class Event(_message.Message):
         cup_opened: Global___CupOpened | None = ...,
         throw_voided: Global___ThrowVoided | None = ...,
         places_lit: Global___PlacesLit | None = ...,
+        draw_committed: Global___DrawCommitted | None = ...,
+        draw_revealed: Global___DrawRevealed | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "recorded_time", b"recorded_time", "rolled", b"rolled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "deposited", b"deposited", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "handle_pressed", b"handle_pressed", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "position", b"position", "postings", b"postings", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -1017,3 +1025,53 @@ class PlacesLit(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PlacesLit: _TypeAlias = PlacesLit  # noqa: Y015
+
+@_typing.final
+class DrawCommitted(_message.Message):
+    """The service committed to a draw, before anybody bet."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMITMENT_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    commitment: _builtins.bytes
+    """SHA-256 of the nonce, which is secret until the draw is revealed, followed by the context."""
+    context: _builtins.str
+    """"ledgers/{ledger}/tables/{table}/rounds/{round}"."""
+    def __init__(
+        self,
+        *,
+        commitment: _builtins.bytes = ...,
+        context: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "context", b"context"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DrawCommitted: _TypeAlias = DrawCommitted  # noqa: Y015
+
+@_typing.final
+class DrawRevealed(_message.Message):
+    """The draw that was committed to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NONCE_FIELD_NUMBER: _builtins.int
+    nonce: _builtins.bytes
+    """Its dice are the bytes of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian), those
+    below 252, modulo 6, plus 1.
+    """
+    def __init__(
+        self,
+        *,
+        nonce: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DrawRevealed: _TypeAlias = DrawRevealed  # noqa: Y015

@@ -581,7 +581,7 @@ class OpenCup(_message.Message):
 
     @_builtins.property
     def draw(self) -> Global___Draw:
-        """The service is to draw them from its cryptographic generator."""
+        """The draw that the service committed to when the cup had been shaken."""
 
     def __init__(
         self,

@@ -178,6 +178,10 @@ def _dealt(event: events_pb2.Event, currency: str) -> str:
             return "the cup is covered" + (f"; these bets stand: {numbers}" if numbers else "")
         case "handle_pressed":
             return f"the handle is pressed: {event.handle_pressed.press}"
+        case "draw_committed":
+            return f"the service commits to a draw: {event.draw_committed.commitment.hex()[:16]}…"
+        case "draw_revealed":
+            return f"the draw is revealed: {event.draw_revealed.nonce.hex()[:16]}…"
         case "light_switched_on":
             return "the light goes on: place your bets"
         case "bet_placed":

@@ -8,7 +8,8 @@ import pytest
 
 from croupier.domain import names
 from croupier.domain.bookkeeping import table_postings
-from croupier.domain.commands import PlaceBet, RingBell
+from croupier.domain.commands import Cover, LightOn, OpenCup, PlaceBet, PressHandle, RingBell
+from croupier.domain.draws import dice_of, seal
 from croupier.domain.errors import Reason
 from croupier.domain.events import PaidOut, TableOpened
 from croupier.domain.games.fish_prawn_crab.places import PLACES
@@ -17,7 +18,7 @@ from croupier.services.audit.replay import Replay
 from croupier.services.ledger import deciding
 from croupier.services.ledger.requests import CloseTable, Deposit, OpenTable, VoidRound
 from croupier.v1 import events_pb2
-from tests.support.cup import GAME, UP_TO, opened, void
+from tests.support.cup import DEALER, GAME, UP_TO, opened, void
 from tests.support.ledgers import PLAYERS, House, refused
 
 BANKROLL = 50_000
@@ -190,6 +191,42 @@ async def test_a_table_goes_on_from_the_log_in_another_process(house, tmp_path):
     again.close()
 
 
+async def drawn_round(house):
+    """Play a round on a draw that was committed to, and return what its opening recorded."""
+    nonce = bytes(range(32))
+    draw = seal(nonce, "ledgers/main/tables/t1/rounds/1")
+    await house.play(Cover(HOUSE))
+    pressed = [await house.play(PressHandle(HOUSE, draw)) for _ in range(3)]
+    kinds = [[one.WhichOneof("payload") for one in receipt.events] for receipt in pressed]
+    assert kinds == [["handle_pressed"]] * 2 + [["handle_pressed", "draw_committed"]]
+    for command in (LightOn(HOUSE), PlaceBet("anna", "big", 10), RingBell(HOUSE)):
+        await house.play(command)
+    return await house.play(OpenCup(HOUSE, (), DEALER, nonce=nonce))
+
+
+async def test_a_draw_is_revealed_and_its_dice_follow(house):
+    await open_cup_table(house)
+    events = (await drawn_round(house)).events
+    assert [one.WhichOneof("payload") for one in events[:3]] == [
+        *("draw_revealed", "cup_opened", "places_lit")
+    ]
+    assert tuple(events[1].cup_opened.dice) == dice_of(bytes(range(32)), 3)
+    assert replayed(house) == []
+
+
+@pytest.mark.parametrize("committed", [None, seal(bytes(32), "ledgers/main/tables/t1/rounds/1")])
+async def test_only_the_draw_that_was_committed_to_opens_a_cup(house, committed):
+    await open_cup_table(house)
+    for command in (Cover(HOUSE), *(PressHandle(HOUSE, committed),) * 3, LightOn(HOUSE)):
+        await house.play(command)
+    await house.play(RingBell(HOUSE))
+    before = house.books()
+    other = OpenCup(HOUSE, (), DEALER, nonce=b"\x01" * 32)
+    refusal = await refused(house.play(other), Reason.NOT_OFFERED)
+    assert refusal.metadata["rule"] == "the_draw_is_the_one_committed_to"
+    assert house.books() == before
+
+
 # --- what replay finds ----------------------------------------------------------------------------
 
 
@@ -229,6 +266,22 @@ async def test_whatever_was_changed_is_found(house, change, said):
     await open_cup_table(house)
     await play_round(house, "124", ("anna", "small", 100), ("bert", "big", 30))
     await house.ask(CloseTable("t1"))
+    findings = replayed(house, change)
+    assert any(said in finding for finding in findings), findings
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (at("draw_committed", commitment=b"x" * 32), "where ThrowVoided"),
+        (at("draw_committed", context="ledgers/main/tables/t1/rounds/2"), "where ThrowVoided"),
+        (at("draw_revealed", nonce=b"x" * 32), "where ThrowVoided"),
+        (at("cup_opened", dice=[1, 1, 1]), "where CupOpened"),
+    ],
+)
+async def test_a_draw_that_is_not_the_one_committed_to_is_found(house, change, said):
+    await open_cup_table(house)
+    await drawn_round(house)
     findings = replayed(house, change)
     assert any(said in finding for finding in findings), findings
 

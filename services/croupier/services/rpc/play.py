@@ -28,17 +28,19 @@ class PlayService(PlayServiceServicer):
         self,
         ledgers: Ledgers,
         draw: wire.Draw,
+        nonces: wire.Nonces,
         streams: Streams,
         command_refused: Callable[[str], None],
     ) -> None:
         """Report the reason of every command among several that is refused."""
         self._ledgers = ledgers
         self._draw = draw
+        self._nonces = nonces
         self._streams = streams
         self._command_refused = command_refused
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
-        ledger_id, parsed = wire.play_from_wire(request, self._draw)
+        ledger_id, parsed = wire.play_from_wire(request, self._draw, self._nonces)
         receipt = await self._ledgers.get(caller().check_ledger(ledger_id)).submit(parsed)
         return pb.PlayResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability)
@@ -92,7 +94,7 @@ class PlayService(PlayServiceServicer):
         batch = Batch.parse(
             "commands",
             request.commands,
-            lambda message: wire.play_in(ledger_id, message, self._draw),
+            lambda message: wire.play_in(ledger_id, message, self._draw, self._nonces),
             atomic=request.atomic,
         )
         return batch.begin(ledger)

@@ -14,6 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.domain import commands
 from croupier.domain.dice import Dice, Source
+from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.events import Value
 from croupier.domain.money import check_currency
@@ -33,6 +34,9 @@ _SECONDS_MAX = 253_402_300_799  # the last second of the year 9999, the end of a
 
 Draw = Callable[[int], Dice]
 """Draws so many dice."""
+
+Nonces = Callable[[str], bytes]
+"""The secret of a draw that is committed to, by what it is for."""
 
 DICE_PER_THROW = 3
 DRAWN = Source("service", "csprng")
@@ -79,12 +83,14 @@ def close_table_from_wire(message: tables_pb2.CloseTableRequest) -> tuple[str, r
     return ledger, _request(message, message, requests.CloseTable(table))
 
 
-def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+def play_from_wire(
+    message: play_pb2.PlayRequest, draw: Draw, nonces: Nonces
+) -> tuple[str, requests.Request]:
     """Return the ledger and the request to play; dice to be drawn are drawn here, once."""
     ledger, table = names.parse_table(message.table, "table")
     _check_round(message.round)
     player = _id(message.player, "player", "player")
-    command = requests.Play(table, message.round, _command(message, player, draw))
+    command = requests.Play(table, message.round, _command(message, player, draw, nonces))
     return ledger, _request(message, message, command)
 
 
@@ -103,9 +109,11 @@ def _check_round(number: int) -> None:
         raise Refused(Reason.INVALID_POSITION, "rounds are numbered from 1", field="round")
 
 
-def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+def play_in(
+    ledger: str, message: play_pb2.PlayRequest, draw: Draw, nonces: Nonces
+) -> tuple[str, requests.Request]:
     """Return where in the message the command is, and the request of a batch for `ledger`."""
-    named, request = play_from_wire(message, draw)
+    named, request = play_from_wire(message, draw, nonces)
     names.check_same_ledger(named, ledger, "table")
     return "", request
 
@@ -156,7 +164,9 @@ def time_from_wire(message: Message, field: str) -> int | None:
     return microseconds(time)
 
 
-def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands.Command:
+def _command(
+    message: play_pb2.PlayRequest, player: str, draw: Draw, nonces: Nonces
+) -> commands.Command:
     match message.WhichOneof("command"):
         case "post_bank":
             return commands.PostBank(player, message.post_bank.amount)
@@ -175,16 +185,17 @@ def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands
         case "resign_bank":
             return commands.ResignBank(player)
         case _:
-            return _cup_command(message, player, draw)
+            return _cup_command(message, player, nonces)
 
 
-def _cup_command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands.Command:
+def _cup_command(message: play_pb2.PlayRequest, player: str, nonces: Nonces) -> commands.Command:
     """Return a command of a game that is played with dice under a cup."""
+    context = f"{message.table}/rounds/{message.round}"
     match message.WhichOneof("command"):
         case "cover":
             return commands.Cover(player)
         case "press_handle":
-            return commands.PressHandle(player)
+            return commands.PressHandle(player, seal(nonces(context), context))
         case "light_on":
             return commands.LightOn(player)
         case "place_bet":
@@ -193,7 +204,7 @@ def _cup_command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> comm
         case "ring_bell":
             return commands.RingBell(player)
         case "open_cup":
-            return _open_cup(message.open_cup, player, draw)
+            return _open_cup(message.open_cup, player, nonces(context))
         case _:
             raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
 
@@ -212,12 +223,12 @@ def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
             )
 
 
-def _open_cup(message: play_pb2.OpenCup, player: str, draw: Draw) -> commands.OpenCup:
+def _open_cup(message: play_pb2.OpenCup, player: str, nonce: bytes) -> commands.OpenCup:
     match message.WhichOneof("throw"):
         case "dice":
             return commands.OpenCup(player, *_thrown(message.dice, "open_cup"))
         case "draw":
-            return commands.OpenCup(player, draw(DICE_PER_THROW), DRAWN)
+            return commands.OpenCup(player, (), DRAWN, nonce=nonce)
         case "void":
             reason = _required(message.void, "open_cup.void")
             return commands.OpenCup(player, (), DRAWN, void=reason)

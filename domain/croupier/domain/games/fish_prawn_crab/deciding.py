@@ -21,6 +21,8 @@ from croupier.domain.events import (
     BetPlaced,
     CupCovered,
     CupOpened,
+    DrawCommitted,
+    DrawRevealed,
     Fact,
     HandlePressed,
     LightSwitchedOn,
@@ -34,6 +36,7 @@ from croupier.domain.games.fish_prawn_crab.state import (
     COVERED,
     NO_MORE_BETS,
     PAYING,
+    PRESSES,
     READY,
     SHAKEN,
     State,
@@ -58,7 +61,7 @@ def decide(state: State, command: Command) -> tuple[Fact, ...]:
             late = state.phase not in (READY, COVERED)
             rule = "exactly_three_presses" if late else "the_cup_is_covered_first"
             _check_dealer(state, command.player, COVERED, rule)
-            return (HandlePressed(press=state.presses + 1),)
+            return _press(state, command)
         case LightOn():
             early = state.phase in (READY, COVERED)
             rule = "three_presses_before_the_light" if early else "the_light_goes_on_once"
@@ -80,6 +83,15 @@ def decide(state: State, command: Command) -> tuple[Fact, ...]:
                 rule="command_not_in_game",
                 command=type(command).__name__,
             )
+
+
+def _press(state: State, command: PressHandle) -> tuple[Fact, ...]:
+    """Press the handle; with the last press the cup is shaken, and a draw committed to."""
+    pressed = HandlePressed(press=state.presses + 1)
+    if pressed.press < PRESSES or command.draw is None:
+        return (pressed,)
+    draw = command.draw
+    return (pressed, DrawCommitted(commitment=draw.commitment, context=draw.context))
 
 
 def _check_phase(state: State, phase: str, rule: str) -> None:
@@ -162,15 +174,24 @@ def _check_stake(state: State, command: PlaceBet) -> None:
         )
 
 
-def _open_cup(state: State, command: OpenCup) -> CupOpened | ThrowVoided:
-    fact: CupOpened | ThrowVoided = ThrowVoided(reason=command.void)
+def _open_cup(state: State, command: OpenCup) -> CupOpened | ThrowVoided | DrawRevealed:
+    fact: CupOpened | ThrowVoided | DrawRevealed = ThrowVoided(reason=command.void)
     if command.void:
         _check_reason(command.void)
+    elif command.nonce:
+        fact = DrawRevealed(nonce=command.nonce)
     else:
         fact = CupOpened(dice=_flat(command.dice), source=command.source)
     opened = state.phase in (READY, PAYING) or state.is_moving
     rule = "the_cup_is_opened_once" if opened else "the_bell_rings_first"
     _check_dealer(state, command.player, NO_MORE_BETS, rule)
+    if command.nonce and not state.is_sealed(command.nonce):
+        raise Refused(
+            Reason.NOT_OFFERED,
+            "the draw that was committed to is not known here; bring dice, or void the throw",
+            field="open_cup.draw",
+            rule="the_draw_is_the_one_committed_to",
+        )
     return fact
 
 

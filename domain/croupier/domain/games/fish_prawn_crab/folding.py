@@ -5,12 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import replace
 
+from croupier.domain.draws import Sealed
 from croupier.domain.events import (
     BellRung,
     BetPlaced,
     Collected,
     CupCovered,
     CupOpened,
+    DrawCommitted,
+    DrawRevealed,
     Fact,
     HandlePressed,
     LightSwitchedOn,
@@ -50,10 +53,15 @@ def _dealt(state: State, fact: Fact) -> State:
     """Fold what the dealer did."""
     match fact:
         case CupCovered():
-            return replace(state, phase=COVERED, presses=0, dice=(), lit=())
+            shut = replace(state, presses=0, dice=(), lit=(), sealed=None, nonce=b"")
+            return replace(shut, phase=COVERED)
         case HandlePressed():
             phase = SHAKEN if fact.press >= PRESSES else COVERED
             return replace(state, phase=phase, presses=fact.press)
+        case DrawCommitted():
+            return replace(state, sealed=Sealed(fact.commitment, fact.context))
+        case DrawRevealed():
+            return replace(state, nonce=fact.nonce)
         case LightSwitchedOn():
             return replace(state, phase=BETTING)
         case BellRung():

@@ -1,11 +1,17 @@
-"""What follows by itself: the winning places are lit, and then every bet is settled."""
+"""What follows by itself: a draw's dice, the winning places, and then every bet's settlement."""
 
 from __future__ import annotations
 
-from croupier.domain.events import Fact, PlacesLit
+from croupier.domain.dice import Source
+from croupier.domain.draws import dice_of
+from croupier.domain.events import CupOpened, Fact, PlacesLit, ThrowVoided
+from croupier.domain.games.fish_prawn_crab.dice import DICE
 from croupier.domain.games.fish_prawn_crab.places import lit, verdict
 from croupier.domain.games.fish_prawn_crab.state import NO_MORE_BETS, PAYING, Bet, State
 from croupier.domain.settlement import LOST, RETURNED, WON, Claim, Outcome
+
+COMMITTED = Source("service", "committed")
+"""Where the dice of a draw come from that was committed to."""
 
 THROW_VOIDED = "throw_voided"
 """The payout rule under which a void throw returns a bet, where bets are not carried."""
@@ -13,9 +19,15 @@ THROW_VOIDED = "throw_voided"
 
 def follow(state: State) -> tuple[Fact, ...]:
     """Return the facts that follow without anybody acting."""
-    if state.phase == NO_MORE_BETS and state.dice:
+    if state.phase != NO_MORE_BETS:
+        return ()
+    if state.dice:
         return (PlacesLit(places=lit(state.dice)),)
-    return ()
+    if not state.nonce:
+        return ()
+    if state.is_sealed(state.nonce):
+        return (CupOpened(dice=dice_of(state.nonce, DICE), source=COMMITTED),)
+    return (ThrowVoided(reason="this is not the draw that was committed to"),)
 
 
 def outcome(state: State) -> Outcome | None:

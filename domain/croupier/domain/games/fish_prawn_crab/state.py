@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from croupier.domain.dice import Dice
+from croupier.domain.draws import Sealed, seal
 from croupier.domain.games.fish_prawn_crab.exposure import NO_BETS, Nets, covered
 from croupier.domain.games.fish_prawn_crab.terms import Terms
 from croupier.domain.games.protocol import Holding
@@ -37,6 +38,7 @@ class Bet:
 class State:
     """Amounts are minor units.
 
+    `sealed` is the draw committed to when the cup was shaken, `nonce` its secret once revealed.
     `bets` are those not yet settled, in the order of their numbers, and `nets` what they come to by
     each outcome. `dice` and `lit` are of the last throw, none since the cup was covered; while
     bets are `PAYING` without dice, the throw was void.
@@ -52,11 +54,18 @@ class State:
     nets: Nets = NO_BETS
     dice: Dice = ()
     lit: tuple[str, ...] = ()
+    sealed: Sealed | None = None
+    nonce: bytes = b""
 
     @property
     def is_moving(self) -> bool:
         """Return whether something follows by itself."""
-        return self.phase == PAYING or bool(self.phase == NO_MORE_BETS and self.dice)
+        opened = bool(self.dice or self.nonce)
+        return self.phase == PAYING or (self.phase == NO_MORE_BETS and opened)
+
+    def is_sealed(self, nonce: bytes) -> bool:
+        """Return whether this is the nonce that was committed to."""
+        return self.sealed is not None and seal(nonce, self.sealed.context) == self.sealed
 
     @property
     def staked(self) -> int:
