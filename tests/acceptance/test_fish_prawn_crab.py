@@ -196,6 +196,19 @@ async def test_what_is_not_allowed_is_refused_and_leaves_nothing(serve: Serve, n
     assert await client.evidence("casino") == before
 
 
+async def test_stakes_keep_to_the_limits_of_the_table(serve: Serve):
+    client = await begun(serve, "BETTING", options={"min": 10, "max": 50})
+    before = await client.evidence("casino")
+    for stake, reason, limit in (
+        (9, Reason.STAKE_BELOW_LIMIT, "10"),
+        (51, Reason.STAKE_ABOVE_LIMIT, "50"),
+    ):
+        refusal = await client.refusal(bet("big", stake))
+        assert_refused(refusal, reason, "place_bet.stake")
+        assert refusal.metadata["limit"] == limit
+    assert await client.evidence("casino") == before
+
+
 async def test_a_cup_is_opened_once(serve: Serve):
     client = await begun(serve, "NO_MORE_BETS")
     request = dealer(opened(1, 2, 3))

@@ -24,10 +24,8 @@ from tests.support.stories import deposit, furnish
 
 TESTED_ELSEWHERE = {
     "CLOCK_BEHIND": "needs a clock of the test's own: the writer's tests have one",
-    "COMMAND_NOT_IN_GAME": "the one game of this release takes every command there is",
     "DEADLINE_PASSED": "the caller's own library answers first; see the last test of this file",
     "INTERNAL": "a fault of ours, which no request can cause: the interceptor's tests make one",
-    "STAKE_BELOW_LIMIT": "the one game of this release has no least stake",
 }
 """Reasons that no test of the acceptance suite's refusals can cause, and why."""
 

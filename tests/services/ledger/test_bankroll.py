@@ -20,6 +20,7 @@ from croupier.services.ledger.requests import CloseTable, Deposit, OpenTable, Vo
 from croupier.v1 import events_pb2
 from tests.support.cup import DEALER, GAME, UP_TO, opened, void
 from tests.support.ledgers import PLAYERS, House, refused
+from tests.support.snapshots import forge, limits, saved
 
 BANKROLL = 50_000
 
@@ -188,6 +189,21 @@ async def test_a_table_goes_on_from_the_log_in_another_process(house, tmp_path):
     assert [one.paid_out.bet for one in receipt.events if one.paid_out.bet] == [1]
     assert balances(again) == (10_000, 50_000 - 10 + 6, 0)
     assert replayed(again) == []
+    again.close()
+
+
+async def test_a_snapshot_with_another_bankroll_is_not_believed(house, tmp_path):
+    await open_cup_table(house)
+    await house.leave()
+    eager = House(tmp_path, limits=limits())
+    await play_round(eager, "124", ("anna", "big", 60))
+    await eager.leave()
+    state = saved(tmp_path, "tables/t1").state
+    assert state.count(b",50060,") == 1
+    forge(tmp_path, "tables/t1", state=state.replace(b",50060,", b",50061,"))
+    again = House(tmp_path)
+    assert again.ledger.table("t1").bankroll == 50_060
+    assert again.watcher.dropped == [("table", "other_log")]
     again.close()
 
 
