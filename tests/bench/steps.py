@@ -19,7 +19,8 @@ from croupier.services.ledger.turn import Receipt
 from croupier.services.rpc import views, wire
 from croupier.services.rpc.callers import LOCAL
 from croupier.services.rpc.calls import CURRENT, Call
-from croupier.services.server import draw, now_us
+from croupier.services.rpc.chance import Nonces, draw
+from croupier.services.server import now_us
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Commit, Head, RequestEntry
 from croupier.v1 import play_pb2
@@ -35,6 +36,8 @@ SEAL = "step: the record encoded, hashed, added to the tree"
 COMMIT = "step: the commit, on disk"
 FOLD = "step: committed state moved forward"
 ANSWER = "step: the receipt encoded"
+
+NONCES = Nonces(b"a key of 16 byte")
 
 TURNS = (1, 8, IN_FLIGHT)
 """Commands in a turn; the last is what the rows' values are about."""
@@ -94,7 +97,7 @@ class Path:
 
 
 def _parsed(encoded: bytes):
-    return wire.play_from_wire(play_pb2.PlayRequest.FromString(encoded), draw)[1]
+    return wire.play_from_wire(play_pb2.PlayRequest.FromString(encoded), draw, NONCES)[1]
 
 
 def _decided(turn: Layer, request):

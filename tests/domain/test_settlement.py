@@ -4,7 +4,10 @@ from itertools import product
 
 import pytest
 
-from croupier.domain.events import Collected, PaidOut
+from croupier.domain.events import (
+    Collected,
+    PaidOut,
+)
 from croupier.domain.money import AMOUNT_MAX, EVEN, Odds
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import (

@@ -6,7 +6,13 @@ import pytest
 
 from croupier.domain.commands import Fade, PostBank
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import FadeDeclined, PaidOut, RoundSettled, RoundStarted, TableClosed
+from croupier.domain.events import (
+    FadeDeclined,
+    PaidOut,
+    RoundSettled,
+    RoundStarted,
+    TableClosed,
+)
 from croupier.domain.games import GAMES, game_of
 from croupier.domain.table import SEATS_MAX, TABLE_CLOSED, fold, open_table, play
 from tests.support.ceelo import table

@@ -18,6 +18,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from croupier.domain import commands  # noqa: E402
 from croupier.domain.dice import Source  # noqa: E402
+from croupier.domain.draws import seal  # noqa: E402
 from croupier.services.ledger.requests import (  # noqa: E402
     CloseTable,
     CreateLedger,
@@ -119,6 +120,30 @@ def session():
     yield VoidRound("t1", 3, "a die fell from the table")
     yield from pot()
     yield from twelve_high()
+    yield from house_banked()
+
+
+def house_banked():
+    """Yield a house's evening at the cup: a void throw, its bets carried, and the settlement."""
+    yield Deposit("house", "EUR", 40_000)
+    yield OpenTable("cup", "fish_prawn_crab", {"max": 2_000}, SEATS, "EUR", "house", 30_000)
+    house = "house"
+    shake = (commands.Cover(house), *(commands.PressHandle(house),) * 3, commands.LightOn(house))
+    bet, bell = commands.PlaceBet, commands.RingBell(house)
+    bets = (bet("anna", "big", 500), bet("bert", "triple_coin", 40), bet("anna", "total_4", 30))
+    tilted = commands.OpenCup(house, (), Source("service", "csprng"), "a die is tilted")
+    for command in (*shake, *bets, bell, tilted):
+        yield Play("cup", 1, command)
+    opened = commands.OpenCup(house, (1, 6, 5), DEALER)
+    for command in (*shake, bet("cleo", "double_colour_red", 100), bell, opened):
+        yield Play("cup", 2, command)
+    nonce = bytes(range(32))
+    sealed = seal(nonce, "ledgers/main/tables/cup/rounds/3")
+    pressed = (commands.PressHandle(house, sealed),) * 3
+    drawn = commands.OpenCup(house, (), Source("service", "csprng"), nonce=nonce)
+    for command in (shake[0], *pressed, shake[-1], bet("bert", "small", 10), bell, drawn):
+        yield Play("cup", 3, command)
+    yield CloseTable("cup")
 
 
 async def record(folder):

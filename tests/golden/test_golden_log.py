@@ -8,7 +8,9 @@ import json
 import pytest
 from eventsourcing.persistence import Notification
 
-from croupier.domain.events import EVENTS
+from croupier.domain.event import (
+    EVENTS,
+)
 from croupier.services.audit.replay import Replay
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.sealing import microseconds

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from croupier.domain.commands import Ante, Fade, Roll
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Anted, Collected, PaidOut, Rolled, ShootOutCalled
+from croupier.domain.events import (
+    Anted,
+    Collected,
+    PaidOut,
+    Rolled,
+    ShootOutCalled,
+)
 from croupier.domain.games.ceelo_pot import GAME
 from croupier.domain.settlement import settle
 from croupier.domain.table import TABLE_CLOSED, automatic, fold

@@ -11,17 +11,19 @@ from croupier.domain.errors import Reason, Refused
 from croupier.domain.events import (
     Anted,
     Collected,
-    GameRoundStarted,
-    HouseOptionChosen,
     PaidOut,
-    RaceWon,
     Rolled,
-    RollingOrderSettled,
     RoundSettled,
     RoundStarted,
     RoundVoided,
 )
 from croupier.domain.games.twelve_high import GAME
+from croupier.domain.race_events import (
+    GameRoundStarted,
+    HouseOptionChosen,
+    RaceWon,
+    RollingOrderSettled,
+)
 from croupier.domain.table import automatic, fold
 from tests.support import twelve_high_model as model
 from tests.support.play import each

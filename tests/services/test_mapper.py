@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from croupier.domain.dice import Source
-from croupier.domain.events import EVENTS, NAMES
+from croupier.domain.event import (
+    EVENTS,
+    NAMES,
+)
 from croupier.domain.money import Odds
 from croupier.domain.postings import Posting
 from croupier.services.store.mapper import (

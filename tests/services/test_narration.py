@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 
-from croupier.domain.events import EVENTS
+from croupier.domain.event import (
+    EVENTS,
+)
 from croupier.services.narration import happened
 from croupier.v1 import events_pb2
 from tests.golden.scenario import LOG

@@ -7,15 +7,17 @@ import pytest
 from croupier.domain.dice import Source
 from croupier.domain.events import (
     Collected,
+    PaidOut,
+    Rolled,
+)
+from croupier.domain.money import EVEN
+from croupier.domain.race_events import (
     DeathRollStarted,
     DeathRollSurvived,
     Eliminated,
     HouseOptionChosen,
-    PaidOut,
     RaceWon,
-    Rolled,
 )
-from croupier.domain.money import EVEN
 from croupier.services.narration import happened
 from croupier.services.store.mapper import payload_to_wire
 from croupier.v1 import events_pb2

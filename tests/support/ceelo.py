@@ -17,7 +17,10 @@ from croupier.domain.commands import (
 )
 from croupier.domain.dice import Source
 from croupier.domain.errors import Refused
-from croupier.domain.events import BankDecided, FadingClosed
+from croupier.domain.events import (
+    BankDecided,
+    FadingClosed,
+)
 from tests.support.play import Sitting, only
 
 DEALER = Source("dealer", "kim")

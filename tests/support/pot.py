@@ -9,7 +9,10 @@ import pytest
 from croupier.domain.commands import Ante, Roll
 from croupier.domain.dice import Source
 from croupier.domain.errors import Refused
-from croupier.domain.events import PaidOut, ShootOutCalled
+from croupier.domain.events import (
+    PaidOut,
+    ShootOutCalled,
+)
 from tests.support.play import Sitting, each, only
 
 DEALER = Source("dealer", "kim")

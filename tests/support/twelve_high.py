@@ -7,7 +7,9 @@ import pytest
 from croupier.domain.commands import Ante, ChooseDeathRoll, ChooseWin, Roll
 from croupier.domain.dice import Source
 from croupier.domain.errors import Refused
-from croupier.domain.events import NAMES
+from croupier.domain.event import (
+    NAMES,
+)
 from tests.support.play import Sitting
 
 DEALER = Source("dealer", "kim")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from croupier.domain.dice import Dice, Source
+from croupier.domain.draws import Sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,61 @@ class ChooseDeathRoll:
     player: str
 
 
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """The dealer puts the lid on the cup and fastens it; a round begins."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class PressHandle:
+    """The dealer presses the handle of the cup, which shakes the dice.
+
+    `draw` is what the service commits to with the last press, for a cup that is opened on it.
+    """
+
+    player: str
+    draw: Sealed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LightOn:
+    """The dealer puts the cup on the table and switches the light on; betting begins."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceBet:
+    """A player bets `stake` on a place of the layout."""
+
+    player: str
+    place: str
+    stake: int
+
+
+@dataclass(frozen=True, slots=True)
+class RingBell:
+    """The dealer rings the bell; no more bets."""
+
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCup:
+    """The dealer lifts the lid and reads the dice; with a reason, the throw is `void` instead.
+
+    With a `nonce` the dice are those of the draw that was committed to.
+    """
+
+    player: str
+    dice: Dice
+    source: Source
+    void: str = ""
+    nonce: bytes = b""
+
+
 Command = (
     PostBank
     | Fade
@@ -96,4 +152,10 @@ Command = (
     | ResignBank
     | ChooseWin
     | ChooseDeathRoll
+    | Cover
+    | PressHandle
+    | LightOn
+    | PlaceBet
+    | RingBell
+    | OpenCup
 )

@@ -6,38 +6,38 @@ Amounts are minor units. Facts of a game carry no table and no round: the record
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TypeVar, dataclass_transform
+from collections.abc import Mapping
+from dataclasses import field
 
+from croupier.domain.cup_events import (
+    BellRung,
+    BetPlaced,
+    CupCovered,
+    CupOpened,
+    DrawCommitted,
+    DrawRevealed,
+    HandlePressed,
+    LightSwitchedOn,
+    PlacesLit,
+    ThrowVoided,
+)
 from croupier.domain.dice import Dice, Source
+from croupier.domain.event import Value, event
 from croupier.domain.money import Odds
-
-Value = int | str | bool
-T = TypeVar("T")
-
-EVENTS: dict[str, type] = {}
-"""Every kind of event by its permanent name."""
-
-NAMES: dict[type, str] = {}
-"""The permanent name of every kind of event."""
-
-
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def event(name: str) -> Callable[[type[T]], type[T]]:
-    """Make a frozen event that the log knows as `name`."""
-
-    def register(cls: type[T]) -> type[T]:
-        frozen = dataclass(frozen=True, kw_only=True)(cls)
-        if name in EVENTS:
-            msg = f"two events are called {name}"
-            raise ValueError(msg)
-        EVENTS[name] = frozen
-        NAMES[frozen] = name
-        return frozen
-
-    return register
-
+from croupier.domain.race_events import (
+    DeathRollAwarded,
+    DeathRollStarted,
+    DeathRollSurvived,
+    DicePassed,
+    Eliminated,
+    GameRoundStarted,
+    HouseOptionChosen,
+    HouseOptionOffered,
+    PlacesTied,
+    PointsAdded,
+    RaceWon,
+    RollingOrderSettled,
+)
 
 # --- the ledger and its accounts ------------------------------------------------------------
 
@@ -83,6 +83,8 @@ class TableOpened:
     currency: str
     banker: str
     paytable_digest: bytes
+    bankroll: int = 0
+    """What the house puts at risk here, minor units; 0 where a player banks."""
 
 
 @event("croupier.v1.RoundStarted")
@@ -111,9 +113,10 @@ class RoundVoided:
 
 @event("croupier.v1.TableClosed")
 class TableClosed:
-    """A table closed; nothing is held for it any more."""
+    """A table closed; nothing is held for it any more. Its `bankroll` goes back to the house."""
 
     table: str
+    bankroll: int = 0
 
 
 # --- facts of games ---------------------------------------------------------------------------
@@ -224,131 +227,32 @@ class BankerChosen:
     rule: str
 
 
-# --- facts of a race with three dice --------------------------------------------------------------
-
-
-@event("croupier.v1.PlacesTied")
-class PlacesTied:
-    """Players threw equal dice and throw again among themselves for the places they share."""
-
-    players: tuple[str, ...]
-
-
-@event("croupier.v1.RollingOrderSettled")
-class RollingOrderSettled:
-    """The rolling order of the whole game is settled; who is first goes first."""
-
-    players: tuple[str, ...]
-
-
-@event("croupier.v1.GameRoundStarted")
-class GameRoundStarted:
-    """A round of the game began, in which every player still in has a turn."""
-
-    number: int
-
-
-@event("croupier.v1.PointsAdded")
-class PointsAdded:
-    """A throw in a turn added `points` to a player's, who has `total` now."""
-
-    player: str
-    points: int
-    total: int
-
-
-@event("croupier.v1.DicePassed")
-class DicePassed:
-    """A throw in a turn scored nothing; the dice pass on."""
-
-    player: str
-
-
-@event("croupier.v1.HouseOptionOffered")
-class HouseOptionOffered:
-    """A player threw a High Storm and has to choose: the win, or a Death Roll."""
-
-    player: str
-
-
-@event("croupier.v1.HouseOptionChosen")
-class HouseOptionChosen:
-    """A player chose what his High Storm is: `choice` is "win" or "death_roll"."""
-
-    player: str
-    choice: str
-
-
-@event("croupier.v1.DeathRollStarted")
-class DeathRollStarted:
-    """A player started a Death Roll with this bar; `award` is his when the next round starts."""
-
-    player: str
-    bar: int
-    award: int
-
-
-@event("croupier.v1.DeathRollSurvived")
-class DeathRollSurvived:
-    """A player survived a Death Roll; `award` is his when the next round starts.
-
-    `bar` is what those after him have to match or beat.
-    """
-
-    player: str
-    award: int
-    bar: int
-
-
-@event("croupier.v1.Eliminated")
-class Eliminated:
-    """A player is out of the game, by "low_storm" or by a "death_roll" that he failed."""
-
-    player: str
-    rule: str
-
-
-@event("croupier.v1.DeathRollAwarded")
-class DeathRollAwarded:
-    """As a round starts, a Death Roll's award adds `points` to a player's, who has `total` now."""
-
-    player: str
-    points: int
-    total: int
-
-
-@event("croupier.v1.RaceWon")
-class RaceWon:
-    """A player won the game, and with it the pot.
-
-    `rule` is "target" (reached in a turn), "highest_total" (as a round starts), "high_storm" or
-    "last_player_left".
-    """
-
-    player: str
-    rule: str
-
-
 # --- settlement: money leaving a stake ----------------------------------------------------------
 
 
 @event("croupier.v1.Collected")
 class Collected:
-    """A losing stake was collected: `amount` of the loser's escrow now belongs to the bank."""
+    """A losing stake was collected: `amount` of the loser's escrow now belongs to the bank.
+
+    Where the house banks it goes to the table's bankroll; `bet` is the number of the bet, if it
+    has one.
+    """
 
     player: str
     stake: int
     odds: Odds
     amount: int
     rule: str
+    bet: int = 0
 
 
 @event("croupier.v1.PaidOut")
 class PaidOut:
     """Escrow paid a player his own `returned` money and, for a win, `winnings` and `top_up`.
 
-    `winnings` come out of the bank, `top_up` is the banker's extra payment beyond the bank.
-    `owed` is the full profit by the odds: more than was paid only where liability is capped.
+    `winnings` come out of the bank (where the house banks, the table's bankroll), `top_up` is the
+    banker's extra payment beyond the bank. `owed` is the full profit by the odds: more than was
+    paid only where liability is capped. `bet` is the number of the bet, if it has one.
     """
 
     player: str
@@ -359,6 +263,7 @@ class PaidOut:
     winnings: int = 0
     top_up: int = 0
     owed: int = 0
+    bet: int = 0
 
 
 Fact = (
@@ -372,6 +277,16 @@ Fact = (
     | BetDecided
     | BankDecided
     | BankerChosen
+    | CupCovered
+    | HandlePressed
+    | DrawCommitted
+    | DrawRevealed
+    | LightSwitchedOn
+    | BetPlaced
+    | BellRung
+    | CupOpened
+    | ThrowVoided
+    | PlacesLit
     | Collected
     | PaidOut
     | RoundVoided

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from croupier.domain.events import Collected, PaidOut
+from croupier.domain.events import (
+    Collected,
+    PaidOut,
+)
 from croupier.domain.paytable import Paytable
 
 WON, LOST, PUSHED, RETURNED = "won", "lost", "pushed", "returned"
@@ -27,7 +30,8 @@ class Claim:
     """What the rules say of one stake: whose it is, what became of it, by which named rule.
 
     `stake` was at risk; `reserve` is escrow of the same player beyond it. `line` names the odds
-    of a won or lost stake in the round's paytable, "" for even money.
+    of a won or lost stake in the round's paytable, "" for even money. `bet` is the number of the
+    bet, where several of one player's can be at risk.
     """
 
     player: str
@@ -36,6 +40,7 @@ class Claim:
     stake: int
     reserve: int = 0
     line: str = ""
+    bet: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ def _collect(outcome: Outcome, paytable: Paytable) -> Iterator[Collected]:
                 odds=paytable.odds(claim.line),
                 amount=_loss(claim, paytable),
                 rule=claim.rule,
+                bet=claim.bet,
             )
 
 
@@ -95,6 +101,7 @@ def _pay(outcome: Outcome, paytable: Paytable) -> Iterator[PaidOut]:
                 winnings=winnings,
                 top_up=top_up,
                 owed=owed,
+                bet=claim.bet,
             )
         elif claim.result == TAKES:
             yield PaidOut(
@@ -112,4 +119,10 @@ def _pay(outcome: Outcome, paytable: Paytable) -> Iterator[PaidOut]:
                     player=claim.player, rule=RESERVE_RETURNED, stake=claim.stake, returned=left
                 )
         elif own > 0:
-            yield PaidOut(player=claim.player, rule=claim.rule, stake=claim.stake, returned=own)
+            yield PaidOut(
+                player=claim.player,
+                rule=claim.rule,
+                stake=claim.stake,
+                returned=own,
+                bet=claim.bet,
+            )

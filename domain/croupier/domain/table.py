@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 from croupier.domain import names
 from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.event import (
+    Value,
+)
 from croupier.domain.events import (
     PaidOut,
     RoundSettled,
@@ -21,13 +24,12 @@ from croupier.domain.events import (
     TableClosed,
     TableEvent,
     TableOpened,
-    Value,
 )
 from croupier.domain.evolve import evolve
 from croupier.domain.games import game_of
 from croupier.domain.games.options import resolve
-from croupier.domain.games.protocol import Game, Holding, Setup, View
-from croupier.domain.money import check_currency
+from croupier.domain.games.protocol import Exposure, Game, Holding, Setup, View, house_banked
+from croupier.domain.money import check_amount, check_currency
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import settle
 
@@ -72,6 +74,25 @@ class Table:
         return sum(holding.amount for holding in self.holdings)
 
     @property
+    def house_banks(self) -> bool:
+        """Return whether the house banks here, out of the table's own bankroll."""
+        return self.opened.bankroll > 0
+
+    @property
+    def bankroll(self) -> int:
+        """Return the house's money here, minor units: exactly the balance of its account."""
+        if self.closed or not self.house_banks:
+            return 0
+        house = house_banked(self.game)
+        return house.bankroll(self.state) if house else 0
+
+    @property
+    def exposure(self) -> Exposure | None:
+        """Return what every outcome would come to for the house, None where a player banks."""
+        house = house_banked(self.game)
+        return house.exposure(self.state) if house else None
+
+    @property
     def view(self) -> View:
         """Return the game's state as shown; nobody has to act while something follows by itself."""
         view = self.game.view(self.state)
@@ -94,6 +115,7 @@ def open_table(
     seats: tuple[str, ...],
     currency: str,
     banker: str,
+    bankroll: int = 0,
 ) -> TableOpened:
     """Return the event that opens a table, with every option resolved, or refuse."""
     names.check_id(table_id, "table")
@@ -112,8 +134,20 @@ def open_table(
             names.check_id(seat, "player")
     except Refused as refusal:
         raise refusal.at("seats") from None
+    if house_banked(game):
+        banker = banker or names.HOUSE
+        _check_house(seats, banker, bankroll)
+    elif bankroll:
+        raise Refused(
+            Reason.AMOUNT_OUT_OF_RANGE,
+            f"a player banks in {game.code}, so the table has no bankroll",
+            field="bankroll",
+            amount=bankroll,
+            least=0,
+            most=0,
+        )
     resolved = resolve(game.options, game.presets, options)
-    game.open(Setup(seats=seats, options=resolved, banker=banker))
+    game.open(Setup(seats=seats, options=resolved, banker=banker, bankroll=bankroll))
     return TableOpened(
         table=table_id,
         game=game.code,
@@ -123,7 +157,27 @@ def open_table(
         currency=currency,
         banker=banker,
         paytable_digest=game.paytable(resolved).digest(),
+        bankroll=bankroll,
     )
+
+
+def _check_house(seats: tuple[str, ...], banker: str, bankroll: int) -> None:
+    """Refuse what cannot open a table at which the house banks."""
+    if banker != names.HOUSE or names.HOUSE in seats:
+        raise Refused(
+            Reason.INVALID_SEATS,
+            f"the banker is {names.HOUSE}, who has no seat",
+            field="banker" if banker != names.HOUSE else "seats",
+            banker=names.HOUSE,
+        )
+    if not bankroll:
+        raise Refused(
+            Reason.MISSING_FIELD, "the house banks, so a bankroll is required", field="bankroll"
+        )
+    try:
+        check_amount(bankroll)
+    except Refused as refusal:
+        raise refusal.at("bankroll") from None
 
 
 def play(table: Table, command: Command, round_number: int) -> tuple[Step, ...]:
@@ -136,7 +190,8 @@ def play(table: Table, command: Command, round_number: int) -> tuple[Step, ...]:
     """
     _check_open(table)
     _check_round(table, round_number)
-    if command.player not in table.opened.seats:
+    deals = table.house_banks and command.player == names.HOUSE
+    if command.player not in table.opened.seats and not deals:
         raise Refused(
             Reason.NOT_SEATED,
             f"{shown(command.player)} has no seat at this table",
@@ -147,7 +202,10 @@ def play(table: Table, command: Command, round_number: int) -> tuple[Step, ...]:
 
 
 def close(table: Table) -> tuple[Step, ...]:
-    """Return the steps that close a table between rounds and pay out what it still holds."""
+    """Return the steps that close a table between rounds and pay out what it still holds.
+
+    A bankroll goes back to the house.
+    """
     _check_open(table)
     if table.in_round:
         raise Refused(
@@ -156,7 +214,8 @@ def close(table: Table) -> tuple[Step, ...]:
             round=table.round,
         )
     returned = _returned(table, TABLE_CLOSED)
-    return tuple(_steps(table, (*returned, TableClosed(table=table.id))))
+    closed = TableClosed(table=table.id, bankroll=table.bankroll)
+    return tuple(_steps(table, (*returned, closed)))
 
 
 def void(table: Table, round_number: int, reason: str) -> tuple[Step, ...]:
@@ -276,7 +335,7 @@ def _opened(event: TableOpened) -> Table:
     if event.edition != game.edition:
         msg = f"{event.game} edition {event.edition} was recorded, {game.edition} is known"
         raise ValueError(msg)
-    setup = Setup(seats=event.seats, options=event.options, banker=event.banker)
+    setup = Setup(event.seats, event.options, event.banker, event.bankroll)
     return Table(
         id=event.table,
         version=1,

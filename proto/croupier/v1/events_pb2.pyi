@@ -73,6 +73,16 @@ class Event(_message.Message):
     ELIMINATED_FIELD_NUMBER: _builtins.int
     DEATH_ROLL_AWARDED_FIELD_NUMBER: _builtins.int
     RACE_WON_FIELD_NUMBER: _builtins.int
+    CUP_COVERED_FIELD_NUMBER: _builtins.int
+    HANDLE_PRESSED_FIELD_NUMBER: _builtins.int
+    LIGHT_SWITCHED_ON_FIELD_NUMBER: _builtins.int
+    BET_PLACED_FIELD_NUMBER: _builtins.int
+    BELL_RUNG_FIELD_NUMBER: _builtins.int
+    CUP_OPENED_FIELD_NUMBER: _builtins.int
+    THROW_VOIDED_FIELD_NUMBER: _builtins.int
+    PLACES_LIT_FIELD_NUMBER: _builtins.int
+    DRAW_COMMITTED_FIELD_NUMBER: _builtins.int
+    DRAW_REVEALED_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -168,6 +178,26 @@ class Event(_message.Message):
     def death_roll_awarded(self) -> Global___DeathRollAwarded: ...
     @_builtins.property
     def race_won(self) -> Global___RaceWon: ...
+    @_builtins.property
+    def cup_covered(self) -> Global___CupCovered: ...
+    @_builtins.property
+    def handle_pressed(self) -> Global___HandlePressed: ...
+    @_builtins.property
+    def light_switched_on(self) -> Global___LightSwitchedOn: ...
+    @_builtins.property
+    def bet_placed(self) -> Global___BetPlaced: ...
+    @_builtins.property
+    def bell_rung(self) -> Global___BellRung: ...
+    @_builtins.property
+    def cup_opened(self) -> Global___CupOpened: ...
+    @_builtins.property
+    def throw_voided(self) -> Global___ThrowVoided: ...
+    @_builtins.property
+    def places_lit(self) -> Global___PlacesLit: ...
+    @_builtins.property
+    def draw_committed(self) -> Global___DrawCommitted: ...
+    @_builtins.property
+    def draw_revealed(self) -> Global___DrawRevealed: ...
     def __init__(
         self,
         *,
@@ -216,12 +246,22 @@ class Event(_message.Message):
         eliminated: Global___Eliminated | None = ...,
         death_roll_awarded: Global___DeathRollAwarded | None = ...,
         race_won: Global___RaceWon | None = ...,
+        cup_covered: Global___CupCovered | None = ...,
+        handle_pressed: Global___HandlePressed | None = ...,
+        light_switched_on: Global___LightSwitchedOn | None = ...,
+        bet_placed: Global___BetPlaced | None = ...,
+        bell_rung: Global___BellRung | None = ...,
+        cup_opened: Global___CupOpened | None = ...,
+        throw_voided: Global___ThrowVoided | None = ...,
+        places_lit: Global___PlacesLit | None = ...,
+        draw_committed: Global___DrawCommitted | None = ...,
+        draw_revealed: Global___DrawRevealed | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "collected", b"collected", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bet_decided", b"bet_decided", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -370,12 +410,15 @@ class TableOpened(_message.Message):
     CURRENCY_FIELD_NUMBER: _builtins.int
     BANKER_FIELD_NUMBER: _builtins.int
     PAYTABLE_DIGEST_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     game: _builtins.str
     edition: _builtins.int
     currency: _builtins.str
     banker: _builtins.str
     paytable_digest: _builtins.bytes
+    bankroll: _builtins.int
+    """What the house puts at risk here, minor units; 0 where a player banks."""
     @_builtins.property
     def options(self) -> _containers.MessageMap[_builtins.str, _values_pb2.Value]: ...
     @_builtins.property
@@ -393,10 +436,11 @@ class TableOpened(_message.Message):
         currency: _builtins.str = ...,
         banker: _builtins.str = ...,
         paytable_digest: _builtins.bytes = ...,
+        bankroll: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["banker", b"banker", "currency", b"currency", "edition", b"edition", "game", b"game", "options", b"options", "paytable_digest", b"paytable_digest", "seats", b"seats", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["banker", b"banker", "bankroll", b"bankroll", "currency", b"currency", "edition", b"edition", "game", b"game", "options", b"options", "paytable_digest", b"paytable_digest", "seats", b"seats", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -478,15 +522,19 @@ class TableClosed(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TABLE_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
+    bankroll: _builtins.int
+    """What went back to the house, where the house banks."""
     def __init__(
         self,
         *,
         table: _builtins.str = ...,
+        bankroll: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bankroll", b"bankroll", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -786,7 +834,7 @@ Global___BankerChosen: _TypeAlias = BankerChosen  # noqa: Y015
 
 @_typing.final
 class Collected(_message.Message):
-    """A losing stake was collected into the bank."""
+    """A losing stake was collected into the bank; where the house banks, into the table's bankroll."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -795,10 +843,13 @@ class Collected(_message.Message):
     ODDS_FIELD_NUMBER: _builtins.int
     AMOUNT_FIELD_NUMBER: _builtins.int
     RULE_FIELD_NUMBER: _builtins.int
+    BET_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     stake: _builtins.int
     amount: _builtins.int
     rule: _builtins.str
+    bet: _builtins.int
+    """The number of the bet, if it has one."""
     @_builtins.property
     def odds(self) -> _values_pb2.Odds: ...
     def __init__(
@@ -809,10 +860,11 @@ class Collected(_message.Message):
         odds: _values_pb2.Odds | None = ...,
         amount: _builtins.int = ...,
         rule: _builtins.str = ...,
+        bet: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "odds", b"odds", "player", b"player", "rule", b"rule", "stake", b"stake"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "bet", b"bet", "odds", b"odds", "player", b"player", "rule", b"rule", "stake", b"stake"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -832,6 +884,7 @@ class PaidOut(_message.Message):
     WINNINGS_FIELD_NUMBER: _builtins.int
     TOP_UP_FIELD_NUMBER: _builtins.int
     OWED_FIELD_NUMBER: _builtins.int
+    BET_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     rule: _builtins.str
     """The rule under which money left escrow, for example "triples" or "uncovered_returned"."""
@@ -839,11 +892,13 @@ class PaidOut(_message.Message):
     returned: _builtins.int
     """His own money."""
     winnings: _builtins.int
-    """Won out of the bank."""
+    """Won out of the bank; where the house banks, out of the table's bankroll."""
     top_up: _builtins.int
     """The banker's extra payment beyond the bank."""
     owed: _builtins.int
     """The full profit by the odds; more than winnings + top_up only where liability is capped."""
+    bet: _builtins.int
+    """The number of the bet, if it has one."""
     @_builtins.property
     def odds(self) -> _values_pb2.Odds:
         """Only for a win."""
@@ -859,14 +914,251 @@ class PaidOut(_message.Message):
         winnings: _builtins.int = ...,
         top_up: _builtins.int = ...,
         owed: _builtins.int = ...,
+        bet: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["odds", b"odds", "owed", b"owed", "player", b"player", "returned", b"returned", "rule", b"rule", "stake", b"stake", "top_up", b"top_up", "winnings", b"winnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bet", b"bet", "odds", b"odds", "owed", b"owed", "player", b"player", "returned", b"returned", "rule", b"rule", "stake", b"stake", "top_up", b"top_up", "winnings", b"winnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PaidOut: _TypeAlias = PaidOut  # noqa: Y015
+
+@_typing.final
+class CupCovered(_message.Message):
+    """The cup was covered: a round began."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARRIED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def carried(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The numbers of the bets that a void throw before left standing."""
+
+    def __init__(
+        self,
+        *,
+        carried: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["carried", b"carried"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CupCovered: _TypeAlias = CupCovered  # noqa: Y015
+
+@_typing.final
+class HandlePressed(_message.Message):
+    """The handle of the cup was pressed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PRESS_FIELD_NUMBER: _builtins.int
+    press: _builtins.int
+    """1, 2 or 3: which press it was since the cup was covered."""
+    def __init__(
+        self,
+        *,
+        press: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["press", b"press"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandlePressed: _TypeAlias = HandlePressed  # noqa: Y015
+
+@_typing.final
+class LightSwitchedOn(_message.Message):
+    """The light went on: place your bets."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LightSwitchedOn: _TypeAlias = LightSwitchedOn  # noqa: Y015
+
+@_typing.final
+class BetPlaced(_message.Message):
+    """A player bet on a place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BET_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    PLACE_FIELD_NUMBER: _builtins.int
+    STAKE_FIELD_NUMBER: _builtins.int
+    bet: _builtins.int
+    """The bet's number: 1, 2, 3 ... at its table, for ever."""
+    player: _builtins.str
+    place: _builtins.str
+    """As `PlaceBet` names it."""
+    stake: _builtins.int
+    """Minor units."""
+    def __init__(
+        self,
+        *,
+        bet: _builtins.int = ...,
+        player: _builtins.str = ...,
+        place: _builtins.str = ...,
+        stake: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bet", b"bet", "place", b"place", "player", b"player", "stake", b"stake"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BetPlaced: _TypeAlias = BetPlaced  # noqa: Y015
+
+@_typing.final
+class BellRung(_message.Message):
+    """The bell rang: no more bets."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BellRung: _TypeAlias = BellRung  # noqa: Y015
+
+@_typing.final
+class CupOpened(_message.Message):
+    """The cup was opened, and the dice lay flat."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DICE_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def dice(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """In the order observed, each 1 to 6."""
+
+    @_builtins.property
+    def source(self) -> _values_pb2.Source: ...
+    def __init__(
+        self,
+        *,
+        dice: _abc.Iterable[_builtins.int] | None = ...,
+        source: _values_pb2.Source | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CupOpened: _TypeAlias = CupOpened  # noqa: Y015
+
+@_typing.final
+class ThrowVoided(_message.Message):
+    """The cup was opened, and the throw does not count: no bet wins or loses."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ThrowVoided: _TypeAlias = ThrowVoided  # noqa: Y015
+
+@_typing.final
+class PlacesLit(_message.Message):
+    """The winning places were lit."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """As `PlaceBet` names them, in the order of the layout."""
+
+    def __init__(
+        self,
+        *,
+        places: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["places", b"places"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlacesLit: _TypeAlias = PlacesLit  # noqa: Y015
+
+@_typing.final
+class DrawCommitted(_message.Message):
+    """The service committed to a draw, before anybody bet."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMITMENT_FIELD_NUMBER: _builtins.int
+    CONTEXT_FIELD_NUMBER: _builtins.int
+    commitment: _builtins.bytes
+    """SHA-256 of the nonce, which is secret until the draw is revealed, followed by the context."""
+    context: _builtins.str
+    """"ledgers/{ledger}/tables/{table}/rounds/{round}"."""
+    def __init__(
+        self,
+        *,
+        commitment: _builtins.bytes = ...,
+        context: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commitment", b"commitment", "context", b"context"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DrawCommitted: _TypeAlias = DrawCommitted  # noqa: Y015
+
+@_typing.final
+class DrawRevealed(_message.Message):
+    """The draw that was committed to."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NONCE_FIELD_NUMBER: _builtins.int
+    nonce: _builtins.bytes
+    """Its dice are the bytes of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian), those
+    below 252, modulo 6, plus 1.
+    """
+    def __init__(
+        self,
+        *,
+        nonce: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nonce", b"nonce"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DrawRevealed: _TypeAlias = DrawRevealed  # noqa: Y015
 
 @_typing.final
 class PlacesTied(_message.Message):

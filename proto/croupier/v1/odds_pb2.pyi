@@ -331,3 +331,114 @@ class Ratio(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Ratio: _TypeAlias = Ratio  # noqa: Y015
+
+@_typing.final
+class GetExposureRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}": a table at which the house banks."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetExposureRequest: _TypeAlias = GetExposureRequest  # noqa: Y015
+
+@_typing.final
+class GetExposureResponse(_message.Message):
+    """Amounts are minor units; what the house loses is negative."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    CURRENCY_EXPONENT_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
+    STAKED_FIELD_NUMBER: _builtins.int
+    WORST_CASE_FIELD_NUMBER: _builtins.int
+    BEST_CASE_FIELD_NUMBER: _builtins.int
+    EXPECTED_VALUE_FIELD_NUMBER: _builtins.int
+    OUTCOMES_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    version: _builtins.int
+    """The version of the table's stream that this is true of."""
+    round: _builtins.int
+    currency: _builtins.str
+    currency_exponent: _builtins.int
+    """How many decimal places the currency's major unit has."""
+    bankroll: _builtins.int
+    """What the house has at the table. It covers the worst case at every moment."""
+    staked: _builtins.int
+    """All bets that stand."""
+    worst_case: _builtins.int
+    best_case: _builtins.int
+    @_builtins.property
+    def expected_value(self) -> Global___Ratio:
+        """What the house gains on average."""
+
+    @_builtins.property
+    def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___PossibleOutcome]:
+        """Every outcome that a throw can have."""
+
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        version: _builtins.int = ...,
+        round: _builtins.int = ...,
+        currency: _builtins.str = ...,
+        currency_exponent: _builtins.int = ...,
+        bankroll: _builtins.int = ...,
+        staked: _builtins.int = ...,
+        worst_case: _builtins.int = ...,
+        best_case: _builtins.int = ...,
+        expected_value: Global___Ratio | None = ...,
+        outcomes: _abc.Iterable[Global___PossibleOutcome] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["expected_value", b"expected_value"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bankroll", b"bankroll", "best_case", b"best_case", "currency", b"currency", "currency_exponent", b"currency_exponent", "expected_value", b"expected_value", "outcomes", b"outcomes", "round", b"round", "staked", b"staked", "table", b"table", "version", b"version", "worst_case", b"worst_case"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetExposureResponse: _TypeAlias = GetExposureResponse  # noqa: Y015
+
+@_typing.final
+class PossibleOutcome(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DICE_FIELD_NUMBER: _builtins.int
+    WAYS_FIELD_NUMBER: _builtins.int
+    NET_FIELD_NUMBER: _builtins.int
+    ways: _builtins.int
+    """In how many throws it comes; of three dice there are 216 in all."""
+    net: _builtins.int
+    """What the house gains by it."""
+    @_builtins.property
+    def dice(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """In ascending order: dice are not told apart."""
+
+    def __init__(
+        self,
+        *,
+        dice: _abc.Iterable[_builtins.int] | None = ...,
+        ways: _builtins.int = ...,
+        net: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "net", b"net", "ways", b"ways"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PossibleOutcome: _TypeAlias = PossibleOutcome  # noqa: Y015

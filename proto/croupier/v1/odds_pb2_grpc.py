@@ -45,6 +45,11 @@ class OddsServiceStub:
                 request_serializer=croupier_dot_v1_dot_odds__pb2.QuoteRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_odds__pb2.QuoteResponse.FromString,
                 _registered_method=True)
+        self.GetExposure = channel.unary_unary(
+                '/croupier.v1.OddsService/GetExposure',
+                request_serializer=croupier_dot_v1_dot_odds__pb2.GetExposureRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_odds__pb2.GetExposureResponse.FromString,
+                _registered_method=True)
 
 
 class OddsServiceServicer:
@@ -65,6 +70,13 @@ class OddsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetExposure(self, request, context):
+        """What the open round can come to for the house, by all bets that stand now.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_OddsServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -77,6 +89,11 @@ def add_OddsServiceServicer_to_server(servicer, server):
                     servicer.Quote,
                     request_deserializer=croupier_dot_v1_dot_odds__pb2.QuoteRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_odds__pb2.QuoteResponse.SerializeToString,
+            ),
+            'GetExposure': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetExposure,
+                    request_deserializer=croupier_dot_v1_dot_odds__pb2.GetExposureRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_odds__pb2.GetExposureResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -134,6 +151,33 @@ class OddsService:
             '/croupier.v1.OddsService/Quote',
             croupier_dot_v1_dot_odds__pb2.QuoteRequest.SerializeToString,
             croupier_dot_v1_dot_odds__pb2.QuoteResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetExposure(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.OddsService/GetExposure',
+            croupier_dot_v1_dot_odds__pb2.GetExposureRequest.SerializeToString,
+            croupier_dot_v1_dot_odds__pb2.GetExposureResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -37,6 +37,8 @@ class OddsServiceStub:
     """Returns what each winning line of a game pays."""
     Quote: _grpc.UnaryUnaryMultiCallable[_odds_pb2.QuoteRequest, _odds_pb2.QuoteResponse]
     """Returns the exact odds of every bet of a game."""
+    GetExposure: _grpc.UnaryUnaryMultiCallable[_odds_pb2.GetExposureRequest, _odds_pb2.GetExposureResponse]
+    """What the open round can come to for the house, by all bets that stand now."""
 
 @_typing.type_check_only
 class OddsServiceAsyncStub(OddsServiceStub):
@@ -47,6 +49,8 @@ class OddsServiceAsyncStub(OddsServiceStub):
     """Returns what each winning line of a game pays."""
     Quote: _aio.UnaryUnaryMultiCallable[_odds_pb2.QuoteRequest, _odds_pb2.QuoteResponse]  # type: ignore[assignment]
     """Returns the exact odds of every bet of a game."""
+    GetExposure: _aio.UnaryUnaryMultiCallable[_odds_pb2.GetExposureRequest, _odds_pb2.GetExposureResponse]  # type: ignore[assignment]
+    """What the open round can come to for the house, by all bets that stand now."""
 
 class OddsServiceServicer(metaclass=_abc_1.ABCMeta):
     """Odds: what games pay, and what that is worth."""
@@ -66,5 +70,13 @@ class OddsServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_odds_pb2.QuoteResponse, _abc.Awaitable[_odds_pb2.QuoteResponse]]:
         """Returns the exact odds of every bet of a game."""
+
+    @_abc_1.abstractmethod
+    def GetExposure(
+        self,
+        request: _odds_pb2.GetExposureRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_odds_pb2.GetExposureResponse, _abc.Awaitable[_odds_pb2.GetExposureResponse]]:
+        """What the open round can come to for the house, by all bets that stand now."""
 
 def add_OddsServiceServicer_to_server(servicer: OddsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -44,12 +44,18 @@ class PlayRequest(_message.Message):
     ANTE_FIELD_NUMBER: _builtins.int
     CHOOSE_WIN_FIELD_NUMBER: _builtins.int
     CHOOSE_DEATH_ROLL_FIELD_NUMBER: _builtins.int
+    COVER_FIELD_NUMBER: _builtins.int
+    PRESS_HANDLE_FIELD_NUMBER: _builtins.int
+    LIGHT_ON_FIELD_NUMBER: _builtins.int
+    PLACE_BET_FIELD_NUMBER: _builtins.int
+    RING_BELL_FIELD_NUMBER: _builtins.int
+    OPEN_CUP_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     round: _builtins.int
     """The round the command is meant for: the open one, or between rounds the next one."""
     player: _builtins.str
-    """The seated player whose command it is."""
+    """The seated player whose command it is; "house" for the dealer's, where the house banks."""
     request_id: _builtins.str
     actor: _builtins.str
     correlation_id: _builtins.str
@@ -79,6 +85,18 @@ class PlayRequest(_message.Message):
     def choose_win(self) -> Global___ChooseWin: ...
     @_builtins.property
     def choose_death_roll(self) -> Global___ChooseDeathRoll: ...
+    @_builtins.property
+    def cover(self) -> Global___Cover: ...
+    @_builtins.property
+    def press_handle(self) -> Global___PressHandle: ...
+    @_builtins.property
+    def light_on(self) -> Global___LightOn: ...
+    @_builtins.property
+    def place_bet(self) -> Global___PlaceBet: ...
+    @_builtins.property
+    def ring_bell(self) -> Global___RingBell: ...
+    @_builtins.property
+    def open_cup(self) -> Global___OpenCup: ...
     def __init__(
         self,
         *,
@@ -101,14 +119,20 @@ class PlayRequest(_message.Message):
         ante: Global___Ante | None = ...,
         choose_win: Global___ChooseWin | None = ...,
         choose_death_roll: Global___ChooseDeathRoll | None = ...,
+        cover: Global___Cover | None = ...,
+        press_handle: Global___PressHandle | None = ...,
+        light_on: Global___LightOn | None = ...,
+        place_bet: Global___PlaceBet | None = ...,
+        ring_bell: Global___RingBell | None = ...,
+        open_cup: Global___OpenCup | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "post_bank", b"post_bank", "resign_bank", b"resign_bank", "roll", b"roll"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "post_bank", b"post_bank", "press_handle", b"press_handle", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "not_after", b"not_after", "occurred_time", b"occurred_time", "pass_bank", b"pass_bank", "player", b"player", "post_bank", b"post_bank", "request_id", b"request_id", "resign_bank", b"resign_bank", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "player", b"player", "post_bank", b"post_bank", "press_handle", b"press_handle", "request_id", b"request_id", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante", "choose_win", "choose_death_roll"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante", "choose_win", "choose_death_roll", "cover", "press_handle", "light_on", "place_bet", "ring_bell", "open_cup"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -488,3 +512,133 @@ class ChooseDeathRoll(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ChooseDeathRoll: _TypeAlias = ChooseDeathRoll  # noqa: Y015
+
+@_typing.final
+class Cover(_message.Message):
+    """The dealer covers the cup; a round begins."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Cover: _TypeAlias = Cover  # noqa: Y015
+
+@_typing.final
+class PressHandle(_message.Message):
+    """The dealer presses the handle of the cup: three times in each round."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PressHandle: _TypeAlias = PressHandle  # noqa: Y015
+
+@_typing.final
+class LightOn(_message.Message):
+    """The dealer switches the light on; betting begins."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LightOn: _TypeAlias = LightOn  # noqa: Y015
+
+@_typing.final
+class PlaceBet(_message.Message):
+    """A player bets on a place of the layout."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLACE_FIELD_NUMBER: _builtins.int
+    STAKE_FIELD_NUMBER: _builtins.int
+    place: _builtins.str
+    """For example "small", "three_armies_fish", "double_colour_red", "triple_coin" or "total_9"."""
+    stake: _builtins.int
+    """Minor units."""
+    def __init__(
+        self,
+        *,
+        place: _builtins.str = ...,
+        stake: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["place", b"place", "stake", b"stake"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlaceBet: _TypeAlias = PlaceBet  # noqa: Y015
+
+@_typing.final
+class RingBell(_message.Message):
+    """The dealer rings the bell; no more bets."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RingBell: _TypeAlias = RingBell  # noqa: Y015
+
+@_typing.final
+class OpenCup(_message.Message):
+    """The dealer opens the cup."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DICE_FIELD_NUMBER: _builtins.int
+    DRAW_FIELD_NUMBER: _builtins.int
+    VOID_FIELD_NUMBER: _builtins.int
+    void: _builtins.str
+    """The throw does not count, for this reason: "a die is tilted"."""
+    @_builtins.property
+    def dice(self) -> Global___Dice:
+        """The dice that lay in it."""
+
+    @_builtins.property
+    def draw(self) -> Global___Draw:
+        """The draw that the service committed to when the cup had been shaken."""
+
+    def __init__(
+        self,
+        *,
+        dice: Global___Dice | None = ...,
+        draw: Global___Draw | None = ...,
+        void: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "draw", b"draw", "throw", b"throw", "void", b"void"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dice", b"dice", "draw", b"draw", "throw", b"throw", "void", b"void"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_throw: _TypeAlias = _typing.Literal["dice", "draw", "void"]  # noqa: Y015
+    _WhichOneofArgType_throw: _TypeAlias = _typing.Literal["throw", b"throw"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_throw) -> _WhichOneofReturnType_throw | None: ...
+
+Global___OpenCup: _TypeAlias = OpenCup  # noqa: Y015

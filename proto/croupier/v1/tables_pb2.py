@@ -27,7 +27,7 @@ from croupier.v1 import values_pb2 as croupier_dot_v1_dot_values__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63roupier/v1/tables.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbb\x04\n\x05Table\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x03 \x01(\x03\x12\x30\n\x07options\x18\x04 \x03(\x0b\x32\x1f.croupier.v1.Table.OptionsEntry\x12\x10\n\x08\x63urrency\x18\x05 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x06 \x01(\x05\x12 \n\x05seats\x18\x07 \x03(\x0b\x32\x11.croupier.v1.Seat\x12\r\n\x05round\x18\x08 \x01(\x03\x12\x12\n\nround_open\x18\t \x01(\x08\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\r\n\x05phase\x18\x0b \x01(\t\x12\x0e\n\x06to_act\x18\x0c \x03(\t\x12\x0f\n\x07\x65xpects\x18\r \x03(\t\x12\x0f\n\x07\x61t_risk\x18\x0e \x01(\x03\x12\x0f\n\x07version\x18\x0f \x01(\x03\x12\x30\n\x07\x64\x65tails\x18\x10 \x03(\x0b\x32\x1f.croupier.v1.Table.DetailsEntry\x12\x17\n\x0fpaytable_digest\x18\x11 \x01(\x0c\x12,\n\x07\x61llowed\x18\x12 \x03(\x0b\x32\x1b.croupier.v1.AllowedCommand\x1a\x42\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\x1a\x42\n\x0c\x44\x65tailsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\"n\n\x0e\x41llowedCommand\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07\x63ommand\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\r\n\x05least\x18\x04 \x01(\x03\x12\x0c\n\x04most\x18\x05 \x01(\x03\x12\x0f\n\x07\x63hoices\x18\x06 \x03(\t\"H\n\x04Seat\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07\x61t_risk\x18\x02 \x01(\x03\x12\r\n\x05stake\x18\x03 \x01(\x03\x12\x10\n\x08standing\x18\x04 \x01(\t\"\x91\x03\n\x10OpenTableRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04game\x18\x03 \x01(\t\x12;\n\x07options\x18\x04 \x03(\x0b\x32*.croupier.v1.OpenTableRequest.OptionsEntry\x12\r\n\x05seats\x18\x05 \x03(\t\x12\x10\n\x08\x63urrency\x18\x06 \x01(\t\x12\x0e\n\x06\x62\x61nker\x18\x07 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x1a\x42\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\"]\n\x11OpenTableResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\"\x1f\n\x0fGetTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"5\n\x10GetTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Table\"J\n\x11ListTablesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Q\n\x12ListTablesResponse\x12\"\n\x06tables\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Table\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf2\x01\n\x11\x43loseTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"^\n\x12\x43loseTableResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table2\xc1\x02\n\x0cTableService\x12J\n\tOpenTable\x12\x1d.croupier.v1.OpenTableRequest\x1a\x1e.croupier.v1.OpenTableResponse\x12G\n\x08GetTable\x12\x1c.croupier.v1.GetTableRequest\x1a\x1d.croupier.v1.GetTableResponse\x12M\n\nListTables\x12\x1e.croupier.v1.ListTablesRequest\x1a\x1f.croupier.v1.ListTablesResponse\x12M\n\nCloseTable\x12\x1e.croupier.v1.CloseTableRequest\x1a\x1f.croupier.v1.CloseTableResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63roupier/v1/tables.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcd\x04\n\x05Table\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04game\x18\x02 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x03 \x01(\x03\x12\x30\n\x07options\x18\x04 \x03(\x0b\x32\x1f.croupier.v1.Table.OptionsEntry\x12\x10\n\x08\x63urrency\x18\x05 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x06 \x01(\x05\x12 \n\x05seats\x18\x07 \x03(\x0b\x32\x11.croupier.v1.Seat\x12\r\n\x05round\x18\x08 \x01(\x03\x12\x12\n\nround_open\x18\t \x01(\x08\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\r\n\x05phase\x18\x0b \x01(\t\x12\x0e\n\x06to_act\x18\x0c \x03(\t\x12\x0f\n\x07\x65xpects\x18\r \x03(\t\x12\x0f\n\x07\x61t_risk\x18\x0e \x01(\x03\x12\x0f\n\x07version\x18\x0f \x01(\x03\x12\x30\n\x07\x64\x65tails\x18\x10 \x03(\x0b\x32\x1f.croupier.v1.Table.DetailsEntry\x12\x17\n\x0fpaytable_digest\x18\x11 \x01(\x0c\x12,\n\x07\x61llowed\x18\x12 \x03(\x0b\x32\x1b.croupier.v1.AllowedCommand\x12\x10\n\x08\x62\x61nkroll\x18\x13 \x01(\x03\x1a\x42\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\x1a\x42\n\x0c\x44\x65tailsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\"\x84\x01\n\x0e\x41llowedCommand\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07\x63ommand\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\r\n\x05least\x18\x04 \x01(\x03\x12\x0c\n\x04most\x18\x05 \x01(\x03\x12\x0f\n\x07\x63hoices\x18\x06 \x03(\t\x12\x14\n\x0c\x63hoice_field\x18\x07 \x01(\t\"H\n\x04Seat\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x0f\n\x07\x61t_risk\x18\x02 \x01(\x03\x12\r\n\x05stake\x18\x03 \x01(\x03\x12\x10\n\x08standing\x18\x04 \x01(\t\"\xa3\x03\n\x10OpenTableRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x10\n\x08table_id\x18\x02 \x01(\t\x12\x0c\n\x04game\x18\x03 \x01(\t\x12;\n\x07options\x18\x04 \x03(\x0b\x32*.croupier.v1.OpenTableRequest.OptionsEntry\x12\r\n\x05seats\x18\x05 \x03(\t\x12\x10\n\x08\x63urrency\x18\x06 \x01(\t\x12\x0e\n\x06\x62\x61nker\x18\x07 \x01(\t\x12\x10\n\x08\x62\x61nkroll\x18\x08 \x01(\x03\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x1a\x42\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\"]\n\x11OpenTableResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\"\x1f\n\x0fGetTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\"5\n\x10GetTableResponse\x12!\n\x05table\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Table\"J\n\x11ListTablesRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Q\n\x12ListTablesResponse\x12\"\n\x06tables\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Table\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf2\x01\n\x11\x43loseTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"^\n\x12\x43loseTableResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table2\xc1\x02\n\x0cTableService\x12J\n\tOpenTable\x12\x1d.croupier.v1.OpenTableRequest\x1a\x1e.croupier.v1.OpenTableResponse\x12G\n\x08GetTable\x12\x1c.croupier.v1.GetTableRequest\x1a\x1d.croupier.v1.GetTableResponse\x12M\n\nListTables\x12\x1e.croupier.v1.ListTablesRequest\x1a\x1f.croupier.v1.ListTablesResponse\x12M\n\nCloseTable\x12\x1e.croupier.v1.CloseTableRequest\x1a\x1f.croupier.v1.CloseTableResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,33 +41,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._loaded_options = None
   _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._serialized_options = b'8\001'
   _globals['_TABLE']._serialized_start=129
-  _globals['_TABLE']._serialized_end=700
-  _globals['_TABLE_OPTIONSENTRY']._serialized_start=566
-  _globals['_TABLE_OPTIONSENTRY']._serialized_end=632
-  _globals['_TABLE_DETAILSENTRY']._serialized_start=634
-  _globals['_TABLE_DETAILSENTRY']._serialized_end=700
-  _globals['_ALLOWEDCOMMAND']._serialized_start=702
-  _globals['_ALLOWEDCOMMAND']._serialized_end=812
-  _globals['_SEAT']._serialized_start=814
-  _globals['_SEAT']._serialized_end=886
-  _globals['_OPENTABLEREQUEST']._serialized_start=889
-  _globals['_OPENTABLEREQUEST']._serialized_end=1290
-  _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._serialized_start=566
-  _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._serialized_end=632
-  _globals['_OPENTABLERESPONSE']._serialized_start=1292
-  _globals['_OPENTABLERESPONSE']._serialized_end=1385
-  _globals['_GETTABLEREQUEST']._serialized_start=1387
-  _globals['_GETTABLEREQUEST']._serialized_end=1418
-  _globals['_GETTABLERESPONSE']._serialized_start=1420
-  _globals['_GETTABLERESPONSE']._serialized_end=1473
-  _globals['_LISTTABLESREQUEST']._serialized_start=1475
-  _globals['_LISTTABLESREQUEST']._serialized_end=1549
-  _globals['_LISTTABLESRESPONSE']._serialized_start=1551
-  _globals['_LISTTABLESRESPONSE']._serialized_end=1632
-  _globals['_CLOSETABLEREQUEST']._serialized_start=1635
-  _globals['_CLOSETABLEREQUEST']._serialized_end=1877
-  _globals['_CLOSETABLERESPONSE']._serialized_start=1879
-  _globals['_CLOSETABLERESPONSE']._serialized_end=1973
-  _globals['_TABLESERVICE']._serialized_start=1976
-  _globals['_TABLESERVICE']._serialized_end=2297
+  _globals['_TABLE']._serialized_end=718
+  _globals['_TABLE_OPTIONSENTRY']._serialized_start=584
+  _globals['_TABLE_OPTIONSENTRY']._serialized_end=650
+  _globals['_TABLE_DETAILSENTRY']._serialized_start=652
+  _globals['_TABLE_DETAILSENTRY']._serialized_end=718
+  _globals['_ALLOWEDCOMMAND']._serialized_start=721
+  _globals['_ALLOWEDCOMMAND']._serialized_end=853
+  _globals['_SEAT']._serialized_start=855
+  _globals['_SEAT']._serialized_end=927
+  _globals['_OPENTABLEREQUEST']._serialized_start=930
+  _globals['_OPENTABLEREQUEST']._serialized_end=1349
+  _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._serialized_start=584
+  _globals['_OPENTABLEREQUEST_OPTIONSENTRY']._serialized_end=650
+  _globals['_OPENTABLERESPONSE']._serialized_start=1351
+  _globals['_OPENTABLERESPONSE']._serialized_end=1444
+  _globals['_GETTABLEREQUEST']._serialized_start=1446
+  _globals['_GETTABLEREQUEST']._serialized_end=1477
+  _globals['_GETTABLERESPONSE']._serialized_start=1479
+  _globals['_GETTABLERESPONSE']._serialized_end=1532
+  _globals['_LISTTABLESREQUEST']._serialized_start=1534
+  _globals['_LISTTABLESREQUEST']._serialized_end=1608
+  _globals['_LISTTABLESRESPONSE']._serialized_start=1610
+  _globals['_LISTTABLESRESPONSE']._serialized_end=1691
+  _globals['_CLOSETABLEREQUEST']._serialized_start=1694
+  _globals['_CLOSETABLEREQUEST']._serialized_end=1936
+  _globals['_CLOSETABLERESPONSE']._serialized_start=1938
+  _globals['_CLOSETABLERESPONSE']._serialized_end=2032
+  _globals['_TABLESERVICE']._serialized_start=2035
+  _globals['_TABLESERVICE']._serialized_end=2356
 # @@protoc_insertion_point(module_scope)

@@ -87,6 +87,7 @@ class Table(_message.Message):
     DETAILS_FIELD_NUMBER: _builtins.int
     PAYTABLE_DIGEST_FIELD_NUMBER: _builtins.int
     ALLOWED_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     game: _builtins.str
@@ -106,6 +107,10 @@ class Table(_message.Message):
     """The version of the table's stream."""
     paytable_digest: _builtins.bytes
     """Which odds the table plays by: SHA-256 of the canonical paytable."""
+    bankroll: _builtins.int
+    """Where the house banks: what it has at the table, minor units, exactly the balance of the
+    table's bankroll account.
+    """
     @_builtins.property
     def options(self) -> _containers.MessageMap[_builtins.str, _values_pb2.Value]: ...
     @_builtins.property
@@ -147,10 +152,11 @@ class Table(_message.Message):
         details: _abc.Mapping[_builtins.str, _values_pb2.Value] | None = ...,
         paytable_digest: _builtins.bytes = ...,
         allowed: _abc.Iterable[Global___AllowedCommand] | None = ...,
+        bankroll: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "at_risk", b"at_risk", "closed", b"closed", "currency", b"currency", "currency_exponent", b"currency_exponent", "details", b"details", "edition", b"edition", "expects", b"expects", "game", b"game", "name", b"name", "options", b"options", "paytable_digest", b"paytable_digest", "phase", b"phase", "round", b"round", "round_open", b"round_open", "seats", b"seats", "to_act", b"to_act", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "at_risk", b"at_risk", "bankroll", b"bankroll", "closed", b"closed", "currency", b"currency", "currency_exponent", b"currency_exponent", "details", b"details", "edition", b"edition", "expects", b"expects", "game", b"game", "name", b"name", "options", b"options", "paytable_digest", b"paytable_digest", "phase", b"phase", "round", b"round", "round_open", b"round_open", "seats", b"seats", "to_act", b"to_act", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -168,15 +174,20 @@ class AllowedCommand(_message.Message):
     LEAST_FIELD_NUMBER: _builtins.int
     MOST_FIELD_NUMBER: _builtins.int
     CHOICES_FIELD_NUMBER: _builtins.int
+    CHOICE_FIELD_FIELD_NUMBER: _builtins.int
     player: _builtins.str
     command: _builtins.str
     """As it is called in `PlayRequest`: "fade"."""
     field: _builtins.str
     """Where it carries an amount: which field, and its bounds, minor units; the player may have less.
-    Of "dice" the bounds are how many.
+    Of "dice" the bounds are how many, of a text how long.
     """
     least: _builtins.int
     most: _builtins.int
+    choice_field: _builtins.str
+    """Where it carries an amount and a choice: which field is the choice. The bounds hold for each of
+    `choices`; others have an `AllowedCommand` of their own.
+    """
     @_builtins.property
     def choices(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Where it carries a choice: all that there are."""
@@ -190,10 +201,11 @@ class AllowedCommand(_message.Message):
         least: _builtins.int = ...,
         most: _builtins.int = ...,
         choices: _abc.Iterable[_builtins.str] | None = ...,
+        choice_field: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["choices", b"choices", "command", b"command", "field", b"field", "least", b"least", "most", b"most", "player", b"player"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["choice_field", b"choice_field", "choices", b"choices", "command", b"command", "field", b"field", "least", b"least", "most", b"most", "player", b"player"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -262,6 +274,7 @@ class OpenTableRequest(_message.Message):
     SEATS_FIELD_NUMBER: _builtins.int
     CURRENCY_FIELD_NUMBER: _builtins.int
     BANKER_FIELD_NUMBER: _builtins.int
+    BANKROLL_FIELD_NUMBER: _builtins.int
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     ACTOR_FIELD_NUMBER: _builtins.int
     OCCURRED_TIME_FIELD_NUMBER: _builtins.int
@@ -276,7 +289,11 @@ class OpenTableRequest(_message.Message):
     currency: _builtins.str
     """ISO 4217."""
     banker: _builtins.str
-    """The first banker, where the game has one."""
+    """The first banker, where the game has one; where the house banks, "house" or nothing."""
+    bankroll: _builtins.int
+    """What the house puts at risk at the table, minor units: required where the house banks, and only
+    there. It comes from the account "house" and goes back there when the table closes.
+    """
     request_id: _builtins.str
     """Minted by the caller, up to 64 characters. The same id with the same request gets the original
     receipt; with another request it is refused.
@@ -310,6 +327,7 @@ class OpenTableRequest(_message.Message):
         seats: _abc.Iterable[_builtins.str] | None = ...,
         currency: _builtins.str = ...,
         banker: _builtins.str = ...,
+        bankroll: _builtins.int = ...,
         request_id: _builtins.str = ...,
         actor: _builtins.str = ...,
         occurred_time: _timestamp_pb2.Timestamp | None = ...,
@@ -318,7 +336,7 @@ class OpenTableRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["not_after", b"not_after", "occurred_time", b"occurred_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "banker", b"banker", "correlation_id", b"correlation_id", "currency", b"currency", "game", b"game", "not_after", b"not_after", "occurred_time", b"occurred_time", "options", b"options", "parent", b"parent", "request_id", b"request_id", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "banker", b"banker", "bankroll", b"bankroll", "correlation_id", b"correlation_id", "currency", b"currency", "game", b"game", "not_after", b"not_after", "occurred_time", b"occurred_time", "options", b"options", "parent", b"parent", "request_id", b"request_id", "seats", b"seats", "table_id", b"table_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -81,7 +81,7 @@ class TableServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CloseTable(self, request, context):
-        """Closes a table between rounds and pays out what it still holds.
+        """Closes a table between rounds and pays out what it still holds; a bankroll goes to the house.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,7 +38,7 @@ class TableServiceStub:
     GetTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.GetTableRequest, _tables_pb2.GetTableResponse]
     ListTables: _grpc.UnaryUnaryMultiCallable[_tables_pb2.ListTablesRequest, _tables_pb2.ListTablesResponse]
     CloseTable: _grpc.UnaryUnaryMultiCallable[_tables_pb2.CloseTableRequest, _tables_pb2.CloseTableResponse]
-    """Closes a table between rounds and pays out what it still holds."""
+    """Closes a table between rounds and pays out what it still holds; a bankroll goes to the house."""
 
 @_typing.type_check_only
 class TableServiceAsyncStub(TableServiceStub):
@@ -50,7 +50,7 @@ class TableServiceAsyncStub(TableServiceStub):
     GetTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.GetTableRequest, _tables_pb2.GetTableResponse]  # type: ignore[assignment]
     ListTables: _aio.UnaryUnaryMultiCallable[_tables_pb2.ListTablesRequest, _tables_pb2.ListTablesResponse]  # type: ignore[assignment]
     CloseTable: _aio.UnaryUnaryMultiCallable[_tables_pb2.CloseTableRequest, _tables_pb2.CloseTableResponse]  # type: ignore[assignment]
-    """Closes a table between rounds and pays out what it still holds."""
+    """Closes a table between rounds and pays out what it still holds; a bankroll goes to the house."""
 
 class TableServiceServicer(metaclass=_abc_1.ABCMeta):
     """Tables: one game each, played round after round."""
@@ -83,6 +83,6 @@ class TableServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tables_pb2.CloseTableRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tables_pb2.CloseTableResponse, _abc.Awaitable[_tables_pb2.CloseTableResponse]]:
-        """Closes a table between rounds and pays out what it still holds."""
+        """Closes a table between rounds and pays out what it still holds; a bankroll goes to the house."""
 
 def add_TableServiceServicer_to_server(servicer: TableServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -70,6 +70,7 @@ def serve(  # the options' help is the settings' own
     advertise: Annotated[str | None, _flag("advertise")] = None,
     peers: Annotated[str | None, _flag("peers")] = None,
     data: Annotated[Path | None, _flag("data")] = None,
+    draw_key: Annotated[Path | None, _flag("draw_key")] = None,
     tokens: Annotated[Path | None, _flag("tokens")] = None,
     tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,
     tls_key: Annotated[Path | None, _flag("tls_key")] = None,

@@ -41,6 +41,9 @@ class Settings(BaseSettings):
         (), description="HOST:PORT of every process that shares the ledgers, this one included"
     )
     data: Path = Field(Path("data"), description="folder of the ledgers' files")
+    draw_key: Path | None = Field(
+        None, description="file with the secret that draws come from; without it, data/draw.key"
+    )
     tokens: Path | None = Field(None, description="token file; without it everybody is `local`")
     tls_certificate: Path | None = Field(None, description="PEM certificate chain")
     tls_key: Path | None = Field(None, description="PEM private key")

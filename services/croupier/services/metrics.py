@@ -83,7 +83,7 @@ class Metrics:
         )
         self._payouts = counter(
             "payouts_minor_units_total",
-            "Money paid out of escrow, own money returned included",
+            "Money that tables paid to players, own money returned included",
             "game",
             "currency",
         )
@@ -203,8 +203,9 @@ class Metrics:
         currency = _known_currency(posting.currency)
         if posting.destination.startswith("escrow:"):
             raised[self._stakes, game, currency] += posting.amount
-        elif posting.source.startswith("escrow:"):
-            raised[self._payouts, game, currency] += posting.amount
+        elif posting.source.startswith(("escrow:", "bankroll:")):
+            if posting.destination.startswith("player:"):
+                raised[self._payouts, game, currency] += posting.amount
         elif posting.source == "external":
             raised[self._deposits, currency] += posting.amount
         elif posting.destination == "external":

@@ -10,6 +10,9 @@ from croupier.services.store.mapper import kind_of
 from croupier.v1 import events_pb2, tables_pb2, values_pb2
 
 FACES = "⚀⚁⚂⚃⚄⚅"
+PICTURES = ("🐟 fish", "🦐 prawn", "🎃 gourd", "🪙 coin", "🦀 crab", "🐓 rooster")
+COLOURS = {"red": "🔴", "green": "🟢", "blue": "🔵"}
+_COLOUR_OF_FACE = ("red", "green", "blue", "blue", "green", "red")
 
 _READINGS = {
     "four_five_six": "four-five-six",
@@ -41,6 +44,7 @@ _RULES = {
     "highest_total": "the highest total as a round starts",
     "last_player_left": "the last player left in the game",
     "high_storm": "a High Storm",
+    "throw_voided": "the throw is void",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
 
@@ -89,6 +93,21 @@ def reading(name: str) -> str:
     return _READINGS.get(name, name.replace("_", " "))
 
 
+def pictures(values: Iterable[int]) -> str:
+    """Return picture dice: what each shows and in which colour, and their total."""
+    thrown = tuple(values)
+    shown = (f"{PICTURES[face - 1]} {COLOURS[_COLOUR_OF_FACE[face - 1]]}" for face in thrown)
+    return f"{', '.join(shown)}: total {sum(thrown)}"
+
+
+def place(name: str) -> str:
+    """Return a place of the layout in words, with the picture or the colour that it is of."""
+    kind, _, on = name.rpartition("_")
+    marks = {picture.split()[1]: picture for picture in PICTURES}
+    marks |= {colour: f"{mark} {colour}" for colour, mark in COLOURS.items()}
+    return f"{kind.replace('_', ' ')} {marks.get(on, on)}".strip()
+
+
 def rule(name: str) -> str:
     """Return the rule of a payout in words."""
     return _RULES.get(name, name.replace("_", " "))
@@ -121,7 +140,10 @@ def happened(event: events_pb2.Event, currency: str) -> str:
             voided = event.round_voided
             return f"round {voided.round} is void ({voided.reason}); every stake went back"
         case "table_closed":
-            return f"table {event.table_closed.table} is closed"
+            closed = event.table_closed
+            back = major(closed.bankroll, currency) if closed.bankroll else ""
+            returns = f"; {back} go back to the house" if back else ""
+            return f"table {closed.table} is closed{returns}"
         case _:
             return _played(event, currency)
 
@@ -158,6 +180,37 @@ def _played(event: events_pb2.Event, currency: str) -> str:
             return _collected(event.collected, currency)
         case "paid_out":
             return _paid(event.paid_out, currency)
+        case _:
+            return _dealt(event, currency)
+
+
+def _dealt(event: events_pb2.Event, currency: str) -> str:
+    """Return what happened around the cup."""
+    match kind_of(event):
+        case "cup_covered":
+            numbers = ", ".join(map(str, event.cup_covered.carried))
+            return "the cup is covered" + (f"; these bets stand: {numbers}" if numbers else "")
+        case "handle_pressed":
+            return f"the handle is pressed: {event.handle_pressed.press}"
+        case "draw_committed":
+            return f"the service commits to a draw: {event.draw_committed.commitment.hex()[:16]}…"
+        case "draw_revealed":
+            return f"the draw is revealed: {event.draw_revealed.nonce.hex()[:16]}…"
+        case "light_switched_on":
+            return "the light goes on: place your bets"
+        case "bet_placed":
+            bet = event.bet_placed
+            staked = f"{major(bet.stake, currency)} on {place(bet.place)}"
+            return f"{bet.player} bets {staked} (bet {bet.bet})"
+        case "bell_rung":
+            return "the bell rings: no more bets"
+        case "cup_opened":
+            opened = event.cup_opened
+            return f"the cup opens on {pictures(opened.dice)} ({_by(opened.source)})"
+        case "throw_voided":
+            return f"the throw is void: {event.throw_voided.reason}; nobody wins or loses"
+        case "places_lit":
+            return f"lit: {', '.join(map(place, event.places_lit.places))}"
         case _:
             return _in_pot(event, currency)
 
@@ -233,11 +286,13 @@ _RESULTS = {"won": "wins", "lost": "loses", "pushed": "is a push"}
 
 
 def _opened(opened: events_pb2.TableOpened) -> str:
-    banks = f"; {opened.banker} banks" if opened.game in _BANKED else ""
+    somebody = opened.game in _BANKED or opened.bankroll
+    banks = f"; {opened.banker} banks" if somebody else ""
     preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
+    bankroll = f" with {major(opened.bankroll, opened.currency)}" if opened.bankroll else ""
     return (
         f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
-        f"seats clockwise {', '.join(opened.seats)}{banks}"
+        f"seats clockwise {', '.join(opened.seats)}{banks}{bankroll}"
     )
 
 
@@ -256,8 +311,7 @@ def _posted(posted: events_pb2.BankPosted, currency: str) -> str:
 
 
 def _rolled(rolled: events_pb2.Rolled) -> str:
-    source = f"{rolled.source.kind} {rolled.source.id}"
-    by = "drawn by the service" if rolled.source.kind == "service" else f"read by {source}"
+    by = _by(rolled.source)
     return f"{rolled.player} throws {dice(rolled.dice)}: {reading(rolled.reading)} ({by})"
 
 
@@ -270,11 +324,19 @@ def _shoot_out(called: events_pb2.ShootOutCalled) -> str:
     )
 
 
+def _by(source: values_pb2.Source) -> str:
+    """Return where dice come from."""
+    by_service = source.kind == "service"
+    return "drawn by the service" if by_service else f"read by {source.kind} {source.id}"
+
+
 def _collected(lost: events_pb2.Collected, currency: str) -> str:
     if lost.rule == "ante_lost":
         return f"{lost.player} loses his ante of {major(lost.amount, currency)} to the pot"
-    by = f"{rule(lost.rule)}, {odds(lost.odds)}"
-    return f"{lost.player} loses {major(lost.amount, currency)} to the bank: {by}"
+    loses = f"{lost.player} loses {major(lost.amount, currency)}"
+    if lost.bet:
+        return f"{loses} on {place(lost.rule)}"
+    return f"{loses} to the bank: {rule(lost.rule)}, {odds(lost.odds)}"
 
 
 def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
@@ -286,9 +348,10 @@ def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
     won = paid.winnings + paid.top_up
     beyond = f", {major(paid.top_up, currency)} of it beyond the bank" if paid.top_up else ""
     short = f", of {major(paid.owed, currency)} owed" if paid.owed > won else ""
+    why = place(paid.rule) if paid.bet else rule(paid.rule)
     return (
         f"{paid.player} is paid {major(won, currency)} and his {major(paid.returned, currency)} "
-        f"back: {rule(paid.rule)}, {odds(paid.odds)}{beyond}{short}"
+        f"back: {why}, {odds(paid.odds)}{beyond}{short}"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 import ssl
 import time
 from collections.abc import Coroutine, Sequence
@@ -19,7 +18,6 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 from prometheus_client import CollectorRegistry
 
-from croupier.domain.dice import Dice
 from croupier.domain.errors import Refused
 from croupier.services import metrics
 from croupier.services.assignment import Assignment
@@ -35,6 +33,7 @@ from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.bulk import Bulk
+from croupier.services.rpc.chance import Nonces, draw, load_key, own_key
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.odds import OddsService
@@ -84,13 +83,6 @@ SERVICES = tuple(
     )
 )
 
-_generator = secrets.SystemRandom()
-
-
-def draw(count: int) -> Dice:
-    """Draw dice from the operating system's cryptographic generator."""
-    return tuple(_generator.randint(1, 6) for _ in range(count))
-
 
 def now_us() -> int:
     """Return this machine's time, microseconds since 1970, UTC."""
@@ -127,6 +119,8 @@ class Server:
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
         )
+        key = settings.draw_key
+        self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
         self._feed = Feed(self.ledgers.changed)
         self._streams = Streams(settings.streams, self.metrics.streams_open)
@@ -204,7 +198,15 @@ class Server:
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
         refused, bulk = self.metrics.command_refused, Bulk()
         add_PlayServiceServicer_to_server(
-            PlayService(self.ledgers, draw, self._streams, bulk, refused), self._grpc
+            PlayService(
+                self.ledgers,
+                draw,
+                self._nonces,
+                streams=self._streams,
+                bulk=bulk,
+                command_refused=refused,
+            ),
+            self._grpc,
         )
         add_AccountServiceServicer_to_server(
             AccountService(self.ledgers, bulk, refused), self._grpc

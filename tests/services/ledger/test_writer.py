@@ -163,7 +163,7 @@ async def test_a_clock_too_far_behind_the_log_refuses(house):
 
 
 async def test_a_fault_in_one_command_is_that_commands_answer_only(house, monkeypatch):
-    def broken(*args):
+    def broken(*args, **how):
         raise ZeroDivisionError
 
     await house.deposit("anna", 100)
@@ -180,7 +180,7 @@ async def test_a_fault_in_one_command_is_that_commands_answer_only(house, monkey
 async def test_escrow_that_differs_from_the_state_is_never_recorded(house, monkeypatch):
     await house.deposit("anna", 100)
     await house.open_table()
-    monkeypatch.setattr("croupier.services.ledger.deciding.table_postings", lambda *_: ())
+    monkeypatch.setattr("croupier.services.ledger.deciding.table_postings", lambda *_, **__: ())
     before = house.books()
     with pytest.raises(AssertionError, match="escrow of t1 would hold 0, its state 50 at risk"):
         await house.play(PostBank("anna", 50))

@@ -9,11 +9,13 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.domain import commands
 from croupier.domain.dice import Source
+from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger import requests
 from croupier.services.rpc import wire
 from croupier.services.rpc.callers import LOCAL
 from croupier.services.rpc.calls import CURRENT, Call
+from croupier.services.rpc.chance import Nonces
 from croupier.v1 import accounts_pb2, play_pb2, tables_pb2
 from tests.support.stories import deposit, open_table, play, thrown, withdraw
 
@@ -30,6 +32,9 @@ def no_dice(count: int) -> tuple[int, ...]:
     raise AssertionError(count)
 
 
+NONCES = Nonces(b"a key of 16 byte")
+CONTEXT = "ledgers/casino/tables/t1/rounds/3"
+
 COMMANDS = {
     "post_bank": (play_pb2.PostBank(amount=5), commands.PostBank("anna", 5)),
     "fade": (play_pb2.Fade(stake=5), commands.Fade("anna", 5)),
@@ -41,6 +46,18 @@ COMMANDS = {
     "resign_bank": (play_pb2.ResignBank(), commands.ResignBank("anna")),
     "choose_win": (play_pb2.ChooseWin(), commands.ChooseWin("anna")),
     "choose_death_roll": (play_pb2.ChooseDeathRoll(), commands.ChooseDeathRoll("anna")),
+    "cover": (play_pb2.Cover(), commands.Cover("anna")),
+    "press_handle": (
+        play_pb2.PressHandle(),
+        commands.PressHandle("anna", seal(NONCES(CONTEXT), CONTEXT)),
+    ),
+    "light_on": (play_pb2.LightOn(), commands.LightOn("anna")),
+    "place_bet": (play_pb2.PlaceBet(place="big", stake=5), commands.PlaceBet("anna", "big", 5)),
+    "ring_bell": (play_pb2.RingBell(), commands.RingBell("anna")),
+    "open_cup": (
+        play_pb2.OpenCup(dice=thrown(1, 2, 3).dice),
+        commands.OpenCup("anna", (1, 2, 3), Source("dealer", "dora")),
+    ),
 }
 
 
@@ -48,7 +65,7 @@ def test_every_command_of_the_wire_is_a_command_of_the_domain():
     fields = play_pb2.PlayRequest.DESCRIPTOR.oneofs_by_name["command"].fields
     assert {field.name for field in fields} == set(COMMANDS)
     for message, command in COMMANDS.values():
-        ledger, request = wire.play_from_wire(play("t1", "anna", message, round=3), no_dice)
+        ledger, request = wire.play_from_wire(play("t1", "anna", message, round=3), no_dice, NONCES)
         assert ledger == "casino"
         assert request.command == requests.Play("t1", 3, command)
 
@@ -61,15 +78,41 @@ def test_a_draw_is_made_once_of_three_dice_and_says_who_drew():
         return (4, 5, 6)
 
     roll = play("t1", "anna", play_pb2.Roll(draw=play_pb2.Draw()))
-    _, request = wire.play_from_wire(roll, draw)
+    _, request = wire.play_from_wire(roll, draw, NONCES)
     assert asked == [3]
     assert request.command.command == commands.Roll("anna", (4, 5, 6), Source("service", "csprng"))
 
 
+def test_a_cup_is_opened_on_a_draw_too_and_on_a_throw_that_does_not_count():
+    drawn = play("t1", "house", play_pb2.OpenCup(draw=play_pb2.Draw()), round=3)
+    _, request = wire.play_from_wire(drawn, no_dice, NONCES)
+    assert request.command.command.nonce == NONCES(CONTEXT)
+    void = play("t1", "house", play_pb2.OpenCup(void="a die is tilted"))
+    _, request = wire.play_from_wire(void, no_dice, NONCES)
+    assert request.command.command.void == "a die is tilted"
+    assert request.command.command.dice == ()
+
+
+@pytest.mark.parametrize(
+    "command, field",
+    [
+        (play_pb2.OpenCup(), "open_cup.throw"),
+        (play_pb2.OpenCup(void=""), "open_cup.void"),
+        (play_pb2.OpenCup(dice=play_pb2.Dice(values=[1, 2, 3])), "open_cup.dice.source.kind"),
+        (play_pb2.OpenCup(dice=thrown(1, 2, 3, source="").dice), "open_cup.dice.source.id"),
+        (play_pb2.PlaceBet(stake=5), "place_bet.place"),
+    ],
+)
+def test_what_a_command_at_the_cup_lacks_is_named(command, field):
+    with pytest.raises(Refused) as caught:
+        wire.play_from_wire(play("t1", "house", command), no_dice, NONCES)
+    assert (caught.value.reason, caught.value.field) == (Reason.MISSING_FIELD, field)
+
+
 def test_a_retried_draw_is_the_same_request_whatever_is_drawn():
     roll = play("t1", "anna", play_pb2.Roll(draw=play_pb2.Draw()))
-    first = wire.play_from_wire(roll, lambda count: (1, 1, 1))[1]
-    again = wire.play_from_wire(roll, lambda count: (2, 2, 2))[1]
+    first = wire.play_from_wire(roll, lambda count: (1, 1, 1), NONCES)[1]
+    again = wire.play_from_wire(roll, lambda count: (2, 2, 2), NONCES)[1]
     assert first.digest == again.digest
     assert first.key == again.key
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from croupier.domain.errors import Reason, Refused, shown
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 
 PRESET = "preset"
 """The option that names a preset; the other options given override it one by one."""

@@ -14,10 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from croupier.domain.commands import Command
-from croupier.domain.events import Fact, Value
+from croupier.domain.event import (
+    Value,
+)
+from croupier.domain.events import (
+    Fact,
+)
 from croupier.domain.games.options import Option
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
@@ -30,11 +35,15 @@ Detail = int | str | bool | tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is opened with: seats clockwise, every option, and who banks first."""
+    """What a game is opened with: seats clockwise, every option, and who banks first.
+
+    `bankroll` is what the house puts at risk, minor units, where the house banks.
+    """
 
     seats: tuple[str, ...]
     options: Mapping[str, Value]
     banker: str
+    bankroll: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +70,9 @@ class Allowed:
     """A command that a player may play now, called as in the API: "fade".
 
     Where it carries an amount, `field` names it and `least` and `most` are its bounds, minor units
-    (a player may have less); of "dice" they are how many. Where it carries a choice, `choices` are
-    all there are.
+    (a player may have less); of "dice" they are how many, of a text how long. Where it carries a
+    choice, `choices` are all there are; beside an amount `choice_field` names it, and the bounds
+    hold for each of these choices.
     """
 
     player: str
@@ -71,6 +81,7 @@ class Allowed:
     least: int = 0
     most: int = 0
     choices: tuple[str, ...] = ()
+    choice_field: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +108,13 @@ class View:
 class Quote:
     """The exact odds of a bet on one place of a game, for one unit staked.
 
-    `on` is what the place is for (a face, a colour, a total), "" where there is one of its kind.
+    `on` is what the place is for (a face, a colour, a total), None where there is one of its kind.
     `pays` is the profit of a win, on average where wins pay differently. `edge` is what the house
     or the banker gains on average; the player gains as much less.
     """
 
     place: str
-    on: str
+    on: int | str | None
     win: Fraction
     push: Fraction
     pays: Fraction
@@ -175,3 +186,62 @@ class Game(Protocol[S]):
         `allowed` and `decide` say the same: a command is allowed exactly if it is not refused.
         """
         ...
+
+
+# --- where the house banks ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """One outcome that a throw can have: in how many `ways`, and what the house nets by it."""
+
+    dice: tuple[int, ...]
+    ways: int
+    net: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """What a round can come to for the house by all bets that stand now, minor units."""
+
+    bankroll: int
+    staked: int
+    outcomes: tuple[Possible, ...]
+
+    @property
+    def worst(self) -> int:
+        """Return the lowest net that an outcome can have for the house."""
+        return min(one.net for one in self.outcomes)
+
+    @property
+    def best(self) -> int:
+        """Return the highest net that an outcome can have for the house."""
+        return max(one.net for one in self.outcomes)
+
+    @property
+    def expected(self) -> Fraction:
+        """Return the house's net on average, exactly."""
+        ways = sum(one.ways for one in self.outcomes)
+        return Fraction(sum(one.ways * one.net for one in self.outcomes), ways)
+
+
+@runtime_checkable
+class HouseBanked(Protocol):
+    """What a game has beyond `Game` if the house banks it, out of the table's own bankroll.
+
+    Its tables have the banker `names.HOUSE`, as whom the dealer plays. Losing stakes go to the
+    bankroll, wins are paid from it, and no outcome may require more than it has.
+    """
+
+    def bankroll(self, state: Any) -> int:
+        """Return what the table's bankroll contains, exactly."""
+        ...
+
+    def exposure(self, state: Any) -> Exposure:
+        """Return what every outcome would come to for the house."""
+        ...
+
+
+def house_banked(game: Game[Any]) -> HouseBanked | None:
+    """Return what a game has beyond others if the house banks it, else None."""
+    return game if isinstance(game, HouseBanked) else None

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from croupier.domain import table as rules
 from croupier.domain.bookkeeping import table_postings
+from croupier.domain.cup_events import (
+    PlacesLit,
+)
 from croupier.domain.events import (
     BankDecided,
     Collected,
-    DeathRollAwarded,
-    DeathRollStarted,
-    DeathRollSurvived,
-    DicePassed,
-    Eliminated,
     FadingClosed,
-    GameRoundStarted,
-    HouseOptionOffered,
     PaidOut,
-    PlacesTied,
-    PointsAdded,
-    RaceWon,
-    RollingOrderSettled,
     RoundSettled,
     RoundStarted,
     RoundVoided,
@@ -27,8 +19,21 @@ from croupier.domain.events import (
     TableClosed,
     TableEvent,
 )
-from croupier.domain.names import escrow
+from croupier.domain.names import bankroll, escrow
 from croupier.domain.postings import deltas
+from croupier.domain.race_events import (
+    DeathRollAwarded,
+    DeathRollStarted,
+    DeathRollSurvived,
+    DicePassed,
+    Eliminated,
+    GameRoundStarted,
+    HouseOptionOffered,
+    PlacesTied,
+    PointsAdded,
+    RaceWon,
+    RollingOrderSettled,
+)
 from croupier.domain.table import ROUND_VOIDED, TABLE_CLOSED, Table
 from croupier.services.store.mapper import payload_from_wire, posting_from_wire
 from croupier.v1 import events_pb2
@@ -39,6 +44,7 @@ _AUTOMATIC = (
     | FadingClosed
     | BankDecided
     | RoundSettled
+    | PlacesLit
     | ShootOutCalled
     | PlacesTied
     | RollingOrderSettled
@@ -59,16 +65,18 @@ _RETURNS = (TABLE_CLOSED, ROUND_VOIDED)
 
 
 class Replay:
-    """A table's stream folded event by event, with its escrow summed beside it.
+    """A table's stream folded event by event, with its escrow and its bankroll summed beside it.
 
-    What comes by itself (payouts, what a throw comes to, where the bank goes, the end of a round)
-    is recomputed from the state before it, by the functions that the server used; postings are
-    recomputed from their events; escrow must equal what the state holds.
+    What comes by itself (payouts, what a throw comes to, where the bank goes, which places are lit,
+    the end of a round) is recomputed from the state before it, by the functions that the server
+    used; postings are recomputed from their events; escrow must equal what the state holds, and so
+    must the bankroll where the house banks.
     """
 
     def __init__(self) -> None:
         self._table: Table | None = None
         self._escrow = 0
+        self._bankroll = 0
         self._expected: tuple[TableEvent, ...] = ()
 
     @property
@@ -93,12 +101,17 @@ class Replay:
         if stored.version != at.version:
             findings.append(f"version {stored.version} where {at.version} was expected")
         recorded = tuple(posting_from_wire(posting) for posting in stored.postings)
-        expected = table_postings(event, at.id, at.opened.currency)
+        currency = at.opened.currency
+        expected = table_postings(event, at.id, currency, house_banks=at.house_banks)
         if recorded != expected:
             findings.append(f"postings {recorded} where {expected} were expected")
-        self._escrow += deltas(recorded).get((escrow(at.id), at.opened.currency), 0)
+        changes = deltas(recorded)
+        self._escrow += changes.get((escrow(at.id), currency), 0)
         if self._escrow != at.at_risk:
             findings.append(f"escrow holds {self._escrow}, the state {at.at_risk}")
+        self._bankroll += changes.get((bankroll(at.id), currency), 0)
+        if self._bankroll != at.bankroll:
+            findings.append(f"the bankroll has {self._bankroll}, the state {at.bankroll}")
         # A round's first stake comes with its start, not after it; and while everything is given
         # back, nothing follows but that.
         returns = isinstance(event, PaidOut) and event.rule in _RETURNS

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from croupier.services.store.mapper import value_to_wire
 from croupier.v1 import accounts_pb2, play_pb2, values_pb2
 from croupier.v1.play_pb2 import PlayRequest
 
@@ -34,7 +36,10 @@ class OnceAt(Once, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Whose command it is: the table's name, the round it is meant for, the seated player."""
+    """Whose command it is: the table's name, the round it is meant for, the seated player.
+
+    Where the house banks, the dealer plays as "house".
+    """
 
     table: str
     round: int
@@ -88,10 +93,51 @@ class Turn:
         """Start a Death Roll instead of the win, where the thrower is offered the choice."""
         return self._command(once, choose_death_roll=play_pb2.ChooseDeathRoll())
 
+    def cover(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Cover the cup, as the dealer; a round begins."""
+        return self._command(once, cover=play_pb2.Cover())
+
+    def press_handle(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Press the handle of the cup, as the dealer: three times in a round."""
+        return self._command(once, press_handle=play_pb2.PressHandle())
+
+    def light_on(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Switch the light on, as the dealer; betting begins."""
+        return self._command(once, light_on=play_pb2.LightOn())
+
+    def place_bet(self, place: str, stake: int, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Bet `stake` minor units on a place of the layout: "small", "total_9", "triple_coin"."""
+        return self._command(once, place_bet=play_pb2.PlaceBet(place=place, stake=stake))
+
+    def ring_bell(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Ring the bell, as the dealer; no more bets."""
+        return self._command(once, ring_bell=play_pb2.RingBell())
+
+    def open_cup(
+        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+    ) -> PlayRequest:
+        """Open the cup, as the dealer, on dice that lie in it; the source is as for `roll`."""
+        kind, source_id = source
+        found = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
+        return self._command(once, open_cup=play_pb2.OpenCup(dice=found))
+
+    def open_cup_drawn(self, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Open the cup, as the dealer, on dice that the service draws."""
+        return self._command(once, open_cup=play_pb2.OpenCup(draw=play_pb2.Draw()))
+
+    def void_throw(self, reason: str, **once: Unpack[OnceAt]) -> PlayRequest:
+        """Open the cup, as the dealer, on a throw that does not count, for a reason."""
+        return self._command(once, open_cup=play_pb2.OpenCup(void=reason))
+
     def _command(self, once: OnceAt, **command: Any) -> PlayRequest:
         return PlayRequest(
             table=self.table, round=self.round, player=self.player, **once, **command
         )
+
+
+def values_of(options: Mapping[str, int | str | bool]) -> dict[str, values_pb2.Value]:
+    """Return options as their messages."""
+    return {name: value_to_wire(value) for name, value in options.items()}
 
 
 def deposit(

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from croupier.domain.names import HOUSE
 from croupier.services.client.calls import Calls, mint
-from croupier.services.client.commands import Once, OnceAt, Turn, deposit, withdraw
+from croupier.services.client.commands import (
+    Once,
+    OnceAt,
+    Turn,
+    deposit,
+    values_of,
+    withdraw,
+)
 from croupier.services.client.stream import PlayStream, Result, results_of
 from croupier.services.client.watch import watch
 from croupier.services.rpc.names import ledger_name
-from croupier.services.store.mapper import value_to_wire
 from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
     audit_pb2,
     events_pb2,
-    odds_pb2,
     play_pb2,
     tables_pb2,
-    values_pb2,
 )
 from croupier.v1.receipts_pb2 import Receipt
 
@@ -32,24 +36,18 @@ if TYPE_CHECKING:  # these are names of the stubs' types only
     from croupier.v1.accounts_pb2_grpc import AccountServiceAsyncStub
     from croupier.v1.admin_pb2_grpc import AdminServiceAsyncStub
     from croupier.v1.audit_pb2_grpc import AuditServiceAsyncStub
-    from croupier.v1.odds_pb2_grpc import OddsServiceAsyncStub
     from croupier.v1.play_pb2_grpc import PlayServiceAsyncStub
     from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
 
 PAGE = 1000
-
-_NONE: Mapping[str, int | str | bool] = MappingProxyType({})
-
-
-def _values(options: Mapping[str, int | str | bool]) -> dict[str, values_pb2.Value]:
-    return {name: value_to_wire(value) for name, value in options.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What a table is opened with: seats clockwise; who banks first, by default the first seat.
 
-    The option "preset" names a set of options, which the others override one by one.
+    The option "preset" names a set of options, which the others override one by one. `bankroll` is
+    what the house puts at risk, minor units, where the house banks, and only there.
     """
 
     game: str
@@ -57,6 +55,7 @@ class Opening:
     currency: str
     banker: str = ""
     options: Mapping[str, int | str | bool] = field(default_factory=dict)
+    bankroll: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,11 @@ class Tables:
             parent=ledger_name(ledger),
             table_id=table_id,
             game=opening.game,
-            options=_values(opening.options),
+            options=values_of(opening.options),
             seats=opening.seats,
             currency=opening.currency,
-            banker=opening.banker or opening.seats[0],
+            banker=opening.banker or (HOUSE if opening.bankroll else opening.seats[0]),
+            bankroll=opening.bankroll,
             **once,
         )
         return await self._calls.ask(self._stub.OpenTable, request)
@@ -156,6 +156,42 @@ class Play:
     async def choose_death_roll(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
         """Start a Death Roll instead of the win, where the thrower is offered the choice."""
         return await self.one(turn.choose_death_roll(**once))
+
+    async def cover(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Cover the cup, as the dealer; a round begins."""
+        return await self.one(turn.cover(**once))
+
+    async def press_handle(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Press the handle of the cup, as the dealer: three times in a round."""
+        return await self.one(turn.press_handle(**once))
+
+    async def light_on(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Switch the light on, as the dealer; betting begins."""
+        return await self.one(turn.light_on(**once))
+
+    async def place_bet(
+        self, turn: Turn, place: str, stake: int, **once: Unpack[OnceAt]
+    ) -> Receipt:
+        """Bet `stake` on a place of the layout."""
+        return await self.one(turn.place_bet(place, stake, **once))
+
+    async def ring_bell(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Ring the bell, as the dealer; no more bets."""
+        return await self.one(turn.ring_bell(**once))
+
+    async def open_cup(
+        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+    ) -> Receipt:
+        """Open the cup, as the dealer, on dice that lie in it."""
+        return await self.one(turn.open_cup(dice, source, **once))
+
+    async def open_cup_drawn(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+        """Open the cup, as the dealer, on dice that the service draws."""
+        return await self.one(turn.open_cup_drawn(**once))
+
+    async def void_throw(self, turn: Turn, reason: str, **once: Unpack[OnceAt]) -> Receipt:
+        """Open the cup, as the dealer, on a throw that does not count."""
+        return await self.one(turn.void_throw(reason, **once))
 
     async def one(self, command: play_pb2.PlayRequest) -> Receipt:
         """Play a command as `Turn` makes it."""
@@ -295,35 +331,6 @@ class Audit:
             parent=ledger_name(ledger), from_position=from_position, table=table, kinds=kinds
         )
         return watch(self._calls, self._stub.WatchEvents, request)
-
-
-@dataclass(frozen=True, slots=True)
-class Odds:
-    """What games pay, and what that is worth."""
-
-    _calls: Calls
-    _stub: OddsServiceAsyncStub
-
-    async def paytable(
-        self, game: str = "", *, table: str = "", options: Mapping[str, int | str | bool] = _NONE
-    ) -> odds_pb2.GetPaytableResponse:
-        """Return what each winning line pays: of a table, given by name, or of a game."""
-        request = odds_pb2.GetPaytableRequest(table=table, game=game, options=_values(options))
-        return await self._calls.ask(self._stub.GetPaytable, request)
-
-    async def quote(
-        self,
-        game: str = "",
-        *,
-        table: str = "",
-        options: Mapping[str, int | str | bool] = _NONE,
-        place: str = "",
-    ) -> odds_pb2.QuoteResponse:
-        """Return the exact odds of every bet, or of one place: of a table or of a game."""
-        request = odds_pb2.QuoteRequest(
-            table=table, game=game, options=_values(options), place=place
-        )
-        return await self._calls.ask(self._stub.Quote, request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from croupier.domain.errors import Refused
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 from croupier.domain.games import game_of
 from croupier.domain.games.options import PRESET, resolve
 from croupier.domain.games.protocol import Game, Quote
@@ -31,7 +33,7 @@ class _Priced:
         quote = self.quote
         return {
             "place": quote.place,
-            "on": quote.on or None,
+            "on": quote.on,
             "options": dict(self.options),
             "win_probability": _ratio(quote.win),
             "push_probability": _ratio(quote.push),
@@ -99,7 +101,8 @@ def _show(priced: list[_Priced]) -> None:
         quote = one.quote
         options = ", ".join(f"{name}={value}" for name, value in one.options.items())
         exact = [_ratio(part) for part in (quote.win, quote.push, quote.pays, quote.edge)]
-        table.add_row(options, quote.place, quote.on, *exact, _percent(quote.edge))
+        on = "" if quote.on is None else str(quote.on)
+        table.add_row(options, quote.place, on, *exact, _percent(quote.edge))
     Console().print(table)
 
 

@@ -47,6 +47,9 @@ def check_replay(
     held = sum(change for account, change in moved.items() if account.startswith("escrow:"))
     if held != shown.at_risk:
         wrong.append(f"escrow holds {held}, at risk is {shown.at_risk}")
+    bankroll = sum(change for account, change in moved.items() if account.startswith("bankroll:"))
+    if bankroll != shown.bankroll:
+        wrong.append(f"the bankroll has {bankroll}, the table says {shown.bankroll}")
     return wrong
 
 
@@ -66,7 +69,8 @@ def count(events: Iterable[Event], games: Mapping[str, str]) -> Counter[Series]:
         game = games.get(event.stream, "")
         counted[EVENTS, (kind_of(event), game)] += 1
         for posting in event.postings:
-            if posting.source.startswith("escrow:"):
+            paid = posting.source.startswith(("escrow:", "bankroll:"))
+            if paid and posting.destination.startswith("player:"):
                 counted[PAYOUTS, (game, posting.currency)] += posting.amount
     return counted
 

@@ -20,6 +20,9 @@ WIDTH = 100
 
 _STYLES = {
     "rolled": "bold",
+    "cup_opened": "bold",
+    "throw_voided": "bold",
+    "places_lit": "yellow",
     "paid_out": "green",
     "collected": "red",
     "bank_decided": "cyan",

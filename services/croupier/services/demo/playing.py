@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
 from croupier.domain import commands
+from croupier.domain.names import HOUSE
 from croupier.services.client import (
     CallRefused,
     Client,
@@ -72,16 +73,21 @@ class Player:
 
     async def _begin(self, session: Session) -> tuple[dict[str, int], str]:
         self._narrator.session(session)
-        for player in session.seats:
-            lacking = session.purse - await self._balance(player, session.currency)
+        owned = dict.fromkeys((f"player:{player}" for player in session.seats), session.purse)
+        for account, needed in (owned | {HOUSE: session.bankroll}).items():
+            lacking = needed - await self._balance(account, session.currency)
             if lacking > 0:
-                account = account_name(LEDGER, f"player:{player}")
-                receipt = await self._client.accounts.deposit(account, session.currency, lacking)
+                name = account_name(LEDGER, account)
+                receipt = await self._client.accounts.deposit(name, session.currency, lacking)
                 self._narrator.events(receipt.receipt.events, session.currency)
         before = await self._balances(session)
         self._narrator.balances(before, session.currency)
         opening = Opening(
-            session.game, session.seats, session.currency, session.seats[0], session.options
+            session.game,
+            session.seats,
+            session.currency,
+            options=session.options,
+            bankroll=session.bankroll,
         )
         table = f"{session.key}-{self._run}"
         opened = await self._client.tables.open(LEDGER, table, opening)
@@ -143,6 +149,28 @@ class Player:
                 return await play.choose_win(turn)
             case commands.ChooseDeathRoll():
                 return await play.choose_death_roll(turn)
+            case _:
+                return await self._send_to_cup(turn, command)
+
+    async def _send_to_cup(self, turn: Turn, command: commands.Command) -> Receipt:
+        play = self._client.play
+        match command:
+            case commands.Cover():
+                return await play.cover(turn)
+            case commands.PressHandle():
+                return await play.press_handle(turn)
+            case commands.LightOn():
+                return await play.light_on(turn)
+            case commands.PlaceBet(place=place, stake=stake):
+                return await play.place_bet(turn, place, stake)
+            case commands.RingBell():
+                return await play.ring_bell(turn)
+            case commands.OpenCup(void=reason) if reason:
+                return await play.void_throw(turn, reason)
+            case commands.OpenCup(dice=dice, source=source):
+                return await play.open_cup(turn, dice, (source.kind, source.id))
+            case other:
+                raise ValueError(f"no session has {other}")
 
     async def _expected_of(self, table: Table) -> Receipt:
         """Do the first thing that the table expects of whoever has to act."""
@@ -159,12 +187,14 @@ class Player:
                 raise ValueError(f"the table expects {other}")
 
     async def _balances(self, session: Session) -> dict[str, int]:
-        return {one: await self._balance(one, session.currency) for one in session.seats}
+        return {
+            one: await self._balance(f"player:{one}", session.currency) for one in session.seats
+        }
 
-    async def _balance(self, player: str, currency: str) -> int:
+    async def _balance(self, account: str, currency: str) -> int:
         try:
-            account = account_name(LEDGER, f"player:{player}")
-            return (await self._client.accounts.get(account, currency)).balance
+            name = account_name(LEDGER, account)
+            return (await self._client.accounts.get(name, currency)).balance
         except CallRefused as refused:
             if refused.reason != "ACCOUNT_NOT_FOUND":
                 raise
@@ -174,15 +204,21 @@ class Player:
 def measure(start: Table, events: Sequence[Event], end: Table) -> Outcome:
     """Return what a round came to, from its postings and what the seats had and have at risk."""
     nets = {seat.player: -seat.at_risk for seat in start.seats}
+    if start.bankroll:
+        nets[HOUSE] = 0
     for seat in end.seats:
         nets[seat.player] += seat.at_risk
     for posting in (one for event in events for one in event.postings):
         for account, change in ((posting.source, -1), (posting.destination, 1)):
             if account.startswith("player:"):
                 nets[account.removeprefix("player:")] += change * posting.amount
+            elif account.startswith("bankroll:"):
+                nets[HOUSE] += change * posting.amount
     kinds: defaultdict[str, list[Event]] = defaultdict(list)
     for event in events:
         kinds[event.WhichOneof("payload") or ""].append(event)
+    if start.bankroll:
+        return Outcome(nets=nets)
     decided = BankDecided()
     for event in kinds["bank_decided"]:
         decided = event.bank_decided

@@ -10,17 +10,19 @@ from dataclasses import dataclass, field
 
 from croupier.domain.commands import Command, KeepBank, PassBank, Roll
 from croupier.domain.dice import Source
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 
 DEALER = Source("dealer", "kim")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a round comes to: every seat's net, and what becomes of the bank.
+    """What a round comes to: every net, and where a player banks, what becomes of the bank.
 
     `next_banker` is "" where the banker has to choose. `beyond` is what the banker paid beyond
-    the bank.
+    the bank. Where the house banks, it is one of the nets.
     """
 
     nets: Mapping[str, int]
@@ -50,7 +52,8 @@ class Round:
 class Session:
     """A table from its opening to its closing. The first seat banks first.
 
-    `purse` is what each player has to own before it begins; what he lacks, he deposits.
+    `purse` is what each player has to own before it begins; what he lacks, he deposits. With a
+    `bankroll` the house banks instead, and deposits it before.
     """
 
     key: str
@@ -62,6 +65,7 @@ class Session:
     rounds: tuple[Round, ...]
     options: Mapping[str, Value] = field(default_factory=dict)
     game: str = "ceelo_bank"
+    bankroll: int = 0
 
 
 def throw(player: str, *dice: int) -> Roll:

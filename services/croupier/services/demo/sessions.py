@@ -13,6 +13,7 @@ from croupier.domain.commands import (
     PassBank,
     PostBank,
 )
+from croupier.services.demo.cup import CUP
 from croupier.services.demo.script import Outcome, Round, Session, throw
 
 FOUR = ("anna", "bert", "cleo", "dora")
@@ -308,7 +309,7 @@ TWELVE_HIGH = Session(
     game="twelve_high",
 )
 
-SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, POT, TWELVE_HIGH)
+SESSIONS = (FADING, BROKEN, STANDING, MULTIPLIED, GERMAN, POT, TWELVE_HIGH, CUP)
 """The sessions whose outcome is known beforehand."""
 
 DRAWN = Session(

@@ -12,7 +12,9 @@ from typing import Any
 from eventsourcing.persistence import Notification
 
 from croupier.domain import names
-from croupier.domain.events import LedgerCreated
+from croupier.domain.events import (
+    LedgerCreated,
+)
 from croupier.domain.postings import Key, post
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.deciding import FORMAT_VERSION, LEDGER_STREAM, TABLES

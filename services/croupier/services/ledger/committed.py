@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from croupier.domain import names, table
-from croupier.domain.events import TableEvent
+from croupier.domain.events import (
+    TableEvent,
+)
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.audit.tree import leaf_hash
@@ -100,7 +102,7 @@ class Committed:
         """Return a table of a snapshot with what followed, None if the log is another.
 
         The stream is read from the snapshot's last event on, which has to be the same; and what the
-        table holds has to be what its escrow has.
+        table holds has to be what its escrow has, and where the house banks, so has its bankroll.
         """
         found, position = begun.table, begun.position
         stream, after = TABLES + found.id, found.version - 1
@@ -116,9 +118,12 @@ class Committed:
                     continue
                 found, position = fold_table(found, event), event.position
             after = records[-1].originator_version
-        escrow = self.balance((names.escrow(found.id), found.opened.currency))
+        currency = found.opened.currency
+        escrow = self.balance((names.escrow(found.id), currency))
+        bankroll = self.balance((names.bankroll(found.id), currency))
+        same = (found.at_risk, found.bankroll) == (escrow, bankroll)
         # Beyond the head the book does not know yet what the table does.
-        exact = position > self.head.position or found.at_risk == escrow
+        exact = position > self.head.position or same
         return found if seen and exact else None
 
     # --- moving forward --------------------------------------------------------------------------

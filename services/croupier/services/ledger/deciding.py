@@ -128,9 +128,10 @@ def _open(state: Layer, command: OpenTable) -> list[Draft]:
         seats=command.seats,
         currency=command.currency,
         banker=command.banker,
+        bankroll=command.bankroll,
     )
-    state.tables[command.table] = table.fold(None, opened)
-    return [Draft(TABLES + command.table, 1, 0, opened, ())]
+    at = table.fold(None, opened)
+    return _record(state, (table.Step(opened, 0, at),))
 
 
 def _table(state: Layer, request: Request, table_id: str) -> table.Table:
@@ -158,12 +159,15 @@ def _check_version(request: Request, version: int) -> None:
 
 
 def _record(state: Layer, steps: tuple[table.Step, ...]) -> list[Draft]:
-    """Apply a table's steps one by one, each with its money, and check that escrow is exact."""
+    """Apply a table's steps one by one, each with its money.
+
+    After them its escrow has to be exact, and its bankroll where the house banks.
+    """
     at = steps[-1].after
     stream, currency = TABLES + at.id, at.opened.currency
     drafts = []
     for event, round_number, after in steps:
-        postings = table_postings(event, at.id, currency)
+        postings = table_postings(event, at.id, currency, house_banks=at.house_banks)
         if postings:
             check_cover(state.balance, postings)
             state.post(postings)
@@ -171,6 +175,9 @@ def _record(state: Layer, steps: tuple[table.Step, ...]) -> list[Draft]:
     held = state.balance((names.escrow(at.id), currency))
     if held != at.at_risk:
         msg = f"escrow of {at.id} would hold {held}, its state {at.at_risk} at risk"
+        raise AssertionError(msg)
+    if at.house_banks and (has := state.balance((names.bankroll(at.id), currency))) != at.bankroll:
+        msg = f"the bankroll of {at.id} would be {has}, in its state it is {at.bankroll}"
         raise AssertionError(msg)
     state.tables[at.id] = at
     return drafts

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from croupier.domain import commands
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class OpenTable:
     seats: tuple[str, ...]
     currency: str
     banker: str
+    bankroll: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,15 @@ from fractions import Fraction
 from typing import Any
 
 from croupier.domain.errors import Reason, Refused, shown
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 from croupier.domain.games import game_of
 from croupier.domain.games.options import resolve
 from croupier.domain.games.protocol import Game, Quote
-from croupier.domain.money import Odds
+from croupier.domain.money import CURRENCIES, Odds
 from croupier.domain.paytable import Paytable
+from croupier.domain.table import Table
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.rpc import names, wire
 from croupier.services.rpc.calls import caller
@@ -72,6 +75,13 @@ class OddsService(OddsServiceServicer):
             places=[_place(one) for one in quotes],
         )
 
+    async def GetExposure(
+        self, request: pb.GetExposureRequest, context: Any
+    ) -> pb.GetExposureResponse:
+        ledger_id, table_id = names.parse_table(request.table, "table")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        return exposure_to_wire(ledger_id, ledger.table(table_id, "table"))
+
     def _asked(self, request: pb.GetPaytableRequest | pb.QuoteRequest) -> _Asked:
         """Return what is asked for: by a table, or by a game and options."""
         if request.table:
@@ -98,11 +108,40 @@ def _line(line: str, odds: Odds) -> pb.PaytableLine:
 def _place(quote: Quote) -> pb.PlaceOdds:
     return pb.PlaceOdds(
         place=quote.place,
-        on=quote.on,
+        on="" if quote.on is None else str(quote.on),
         win_probability=_ratio(quote.win),
         push_probability=_ratio(quote.push),
         pays=_ratio(quote.pays),
         edge=_ratio(quote.edge),
+    )
+
+
+def exposure_to_wire(ledger: str, table: Table) -> pb.GetExposureResponse:
+    """Return what a table's open round can come to for the house, or refuse."""
+    exposure = table.exposure
+    if exposure is None:
+        raise Refused(
+            Reason.NOT_OFFERED,
+            f"a player banks in {table.opened.game}; the house has nothing at risk",
+            field="table",
+            rule="the_house_does_not_bank",
+            game=table.opened.game,
+        )
+    return pb.GetExposureResponse(
+        table=names.table_name(ledger, table.id),
+        version=table.version,
+        round=table.round,
+        currency=table.opened.currency,
+        currency_exponent=CURRENCIES[table.opened.currency],
+        bankroll=table.bankroll,
+        staked=exposure.staked,
+        worst_case=exposure.worst,
+        best_case=exposure.best,
+        expected_value=_ratio(exposure.expected),
+        outcomes=[
+            pb.PossibleOutcome(dice=one.dice, ways=one.ways, net=one.net)
+            for one in exposure.outcomes
+        ],
     )
 
 

@@ -32,6 +32,7 @@ ROLES: dict[str, frozenset[Role]] = {
     "/croupier.v1.AuditService/WatchEvents": _WATCH,
     "/croupier.v1.OddsService/GetPaytable": _ANY,
     "/croupier.v1.OddsService/Quote": _ANY,
+    "/croupier.v1.OddsService/GetExposure": _WATCH,
     "/croupier.v1.AdminService/CreateLedger": _MONEY,
     "/croupier.v1.AdminService/GetLedger": _ANY,
     "/croupier.v1.AdminService/ListLedgers": _ANY,

@@ -29,6 +29,8 @@ class PlayService(PlayServiceServicer):
         self,
         ledgers: Ledgers,
         draw: wire.Draw,
+        nonces: wire.Nonces,
+        *,
         streams: Streams,
         bulk: Bulk,
         command_refused: Callable[[str], None],
@@ -36,12 +38,13 @@ class PlayService(PlayServiceServicer):
         """Report the reason of every command among several that is refused."""
         self._ledgers = ledgers
         self._draw = draw
+        self._nonces = nonces
         self._streams = streams
         self._bulk = bulk
         self._command_refused = command_refused
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
-        ledger_id, parsed = wire.play_from_wire(request, self._draw)
+        ledger_id, parsed = wire.play_from_wire(request, self._draw, self._nonces)
         receipt = await self._ledgers.get(caller().check_ledger(ledger_id)).submit(parsed)
         return pb.PlayResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability)
@@ -96,7 +99,7 @@ class PlayService(PlayServiceServicer):
             self._bulk,
             "commands",
             request.commands,
-            lambda message: wire.play_in(ledger_id, message, self._draw),
+            lambda message: wire.play_in(ledger_id, message, self._draw, self._nonces),
             atomic=request.atomic,
         )
         return batch.begin(ledger)

@@ -103,6 +103,7 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
         version=table.version,
         details={name: value_to_wire(value) for name, value in view.details.items()},
         paytable_digest=table.paytable.digest(),
+        bankroll=table.bankroll,
     )
 
 
@@ -114,6 +115,7 @@ def _allowed_to_wire(allowed: Allowed) -> tables_pb2.AllowedCommand:
         least=allowed.least,
         most=allowed.most,
         choices=allowed.choices,
+        choice_field=allowed.choice_field,
     )
 
 

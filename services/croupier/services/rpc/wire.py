@@ -5,7 +5,7 @@ What is wrong in every state is refused here, with the field at fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Protocol
 
@@ -14,8 +14,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from croupier.domain import commands
 from croupier.domain.dice import DRAWN, Dice, Source
+from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused, shown
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 from croupier.domain.money import check_currency
 from croupier.domain.names import check_id
 from croupier.services.ledger import requests
@@ -34,8 +37,13 @@ _SECONDS_MAX = 253_402_300_799  # the last second of the year 9999, the end of a
 Draw = Callable[[int], Dice]
 """Draws so many dice."""
 
+Nonces = Callable[[str], bytes]
+"""The secret of a draw that is committed to, by what it is for."""
+
 DICE_PER_THROW = 3
 """As many as any game throws at once; where the rules throw fewer, the first of them count."""
+
+BY_SERVICE = Source(DRAWN, "csprng")
 
 
 class _Mutation(Protocol):
@@ -68,6 +76,7 @@ def open_table_from_wire(message: tables_pb2.OpenTableRequest) -> tuple[str, req
         seats=tuple(message.seats),
         currency=_required(message.currency, "currency"),
         banker=message.banker,
+        bankroll=message.bankroll,
     )
     return ledger, _request(message, message, command)
 
@@ -78,12 +87,14 @@ def close_table_from_wire(message: tables_pb2.CloseTableRequest) -> tuple[str, r
     return ledger, _request(message, message, requests.CloseTable(table))
 
 
-def play_from_wire(message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+def play_from_wire(
+    message: play_pb2.PlayRequest, draw: Draw, nonces: Nonces
+) -> tuple[str, requests.Request]:
     """Return the ledger and the request to play; dice to be drawn are drawn here, once."""
     ledger, table = names.parse_table(message.table, "table")
     _check_round(message.round)
     player = _id(message.player, "player", "player")
-    command = requests.Play(table, message.round, _command(message, player, draw))
+    command = requests.Play(table, message.round, _command(message, player, draw, nonces))
     return ledger, _request(message, message, command)
 
 
@@ -102,9 +113,11 @@ def _check_round(number: int) -> None:
         raise Refused(Reason.INVALID_POSITION, "rounds are numbered from 1", field="round")
 
 
-def play_in(ledger: str, message: play_pb2.PlayRequest, draw: Draw) -> tuple[str, requests.Request]:
+def play_in(
+    ledger: str, message: play_pb2.PlayRequest, draw: Draw, nonces: Nonces
+) -> tuple[str, requests.Request]:
     """Return where in the message the command is, and the request of a batch for `ledger`."""
-    named, request = play_from_wire(message, draw)
+    named, request = play_from_wire(message, draw, nonces)
     names.check_same_ledger(named, ledger, "table")
     return "", request
 
@@ -155,7 +168,9 @@ def time_from_wire(message: Message, field: str) -> int | None:
     return microseconds(time)
 
 
-def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands.Command:
+def _command(
+    message: play_pb2.PlayRequest, player: str, draw: Draw, nonces: Nonces
+) -> commands.Command:
     match message.WhichOneof("command"):
         case "post_bank":
             return commands.PostBank(player, message.post_bank.amount)
@@ -178,15 +193,36 @@ def _command(message: play_pb2.PlayRequest, player: str, draw: Draw) -> commands
         case "choose_death_roll":
             return commands.ChooseDeathRoll(player)
         case _:
+            return _cup_command(message, player, nonces)
+
+
+def _cup_command(message: play_pb2.PlayRequest, player: str, nonces: Nonces) -> commands.Command:
+    """Return a command of a game that is played with dice under a cup."""
+    context = f"{message.table}/rounds/{message.round}"
+    match message.WhichOneof("command"):
+        case "cover":
+            return commands.Cover(player)
+        case "press_handle":
+            return commands.PressHandle(player, seal(nonces(context), context))
+        case "light_on":
+            return commands.LightOn(player)
+        case "place_bet":
+            bet = message.place_bet
+            return commands.PlaceBet(player, _required(bet.place, "place_bet.place"), bet.stake)
+        case "ring_bell":
+            return commands.RingBell(player)
+        case "open_cup":
+            return _open_cup(message.open_cup, player, nonces(context))
+        case _:
             raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
 
 
 def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
     match message.WhichOneof("throw"):
         case "dice":
-            return commands.Roll(player, _dice(message.dice.values), _source(message.dice.source))
+            return commands.Roll(player, *_thrown(message.dice, "roll"))
         case "draw":
-            return commands.Roll(player, draw(DICE_PER_THROW), Source(DRAWN, "csprng"))
+            return commands.Roll(player, draw(DICE_PER_THROW), BY_SERVICE)
         case _:
             raise Refused(
                 Reason.MISSING_FIELD,
@@ -195,23 +231,42 @@ def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
             )
 
 
-def _dice(values: Iterable[int]) -> Dice:
-    dice = tuple(values)
+def _open_cup(message: play_pb2.OpenCup, player: str, nonce: bytes) -> commands.OpenCup:
+    match message.WhichOneof("throw"):
+        case "dice":
+            return commands.OpenCup(player, *_thrown(message.dice, "open_cup"))
+        case "draw":
+            return commands.OpenCup(player, (), BY_SERVICE, nonce=nonce)
+        case "void":
+            reason = _required(message.void, "open_cup.void")
+            return commands.OpenCup(player, (), BY_SERVICE, void=reason)
+        case _:
+            raise Refused(
+                Reason.MISSING_FIELD,
+                "a cup is opened on its dice, on a draw, or on a void throw",
+                field="open_cup.throw",
+            )
+
+
+def _thrown(message: play_pb2.Dice, command: str) -> tuple[Dice, Source]:
+    """Return dice that a command brings, and where they come from."""
+    dice = tuple(message.values)
     if len(dice) > DICE_MAX:
         raise Refused(
-            Reason.INVALID_DICE, f"no throw is {len(dice)} dice", field="roll.dice", count=DICE_MAX
+            Reason.INVALID_DICE,
+            f"no throw is {len(dice)} dice",
+            field=f"{command}.dice",
+            count=DICE_MAX,
         )
-    return dice
-
-
-def _source(source: values_pb2.Source) -> Source:
+    source = message.source
     if source.kind not in ("device", "dealer"):
         raise Refused(
             Reason.MISSING_FIELD,
             "dice come with a source whose kind is device or dealer",
-            field="roll.dice.source.kind",
+            field=f"{command}.dice.source.kind",
         )
-    return Source(source.kind, _id(source.id, "roll.dice.source.id", "source of dice"))
+    source_id = _id(source.id, f"{command}.dice.source.id", "source of dice")
+    return dice, Source(source.kind, source_id)
 
 
 def options_from_wire(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:

@@ -14,7 +14,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from google.protobuf.message import Message
 
-from croupier.domain.events import EVENTS, NAMES, Event, Value
+from croupier.domain.event import (
+    EVENTS,
+    NAMES,
+    Value,
+)
+from croupier.domain.events import (
+    Event,
+)
 from croupier.domain.postings import Posting
 from croupier.v1 import events_pb2, values_pb2
 

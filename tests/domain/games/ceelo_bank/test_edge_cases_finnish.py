@@ -4,7 +4,11 @@ import pytest
 
 from croupier.domain.commands import Fade, Roll
 from croupier.domain.errors import Reason
-from croupier.domain.events import BetDecided, PaidOut, Rolled
+from croupier.domain.events import (
+    BetDecided,
+    PaidOut,
+    Rolled,
+)
 from tests.support.ceelo import DEALER, nets, roll, table, throwing
 from tests.support.play import each, only
 

@@ -3,7 +3,11 @@
 import pytest
 
 from croupier.domain.commands import KeepBank
-from croupier.domain.events import BankPosted, BetDecided, PaidOut
+from croupier.domain.events import (
+    BankPosted,
+    BetDecided,
+    PaidOut,
+)
 from tests.support.ceelo import CeeloTable, nets, roll
 from tests.support.play import each, only
 

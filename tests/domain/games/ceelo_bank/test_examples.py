@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from croupier.domain.errors import Reason
-from croupier.domain.events import PaidOut
+from croupier.domain.events import (
+    PaidOut,
+)
 from tests.support.ceelo import nets, roll, table
 from tests.support.play import each
 

@@ -4,7 +4,13 @@ import pytest
 
 from croupier.domain.commands import Decline, Fade, PostBank
 from croupier.domain.errors import Reason
-from croupier.domain.events import BankDecided, BankPosted, FadingClosed, PaidOut, RoundStarted
+from croupier.domain.events import (
+    BankDecided,
+    BankPosted,
+    FadingClosed,
+    PaidOut,
+    RoundStarted,
+)
 from tests.support.ceelo import table
 from tests.support.play import each
 

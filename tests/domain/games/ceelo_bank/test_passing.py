@@ -4,7 +4,12 @@ import pytest
 
 from croupier.domain.commands import KeepBank, PassBank, PostBank, ResignBank
 from croupier.domain.errors import Reason
-from croupier.domain.events import BankDecided, BankerChosen, PaidOut, RoundStarted
+from croupier.domain.events import (
+    BankDecided,
+    BankerChosen,
+    PaidOut,
+    RoundStarted,
+)
 from tests.support.ceelo import nets, table
 from tests.support.play import each, only
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from croupier.domain.events import BankPosted, BetDecided, Collected, Faded, PaidOut, RoundSettled
+from croupier.domain.events import (
+    BankPosted,
+    BetDecided,
+    Collected,
+    Faded,
+    PaidOut,
+    RoundSettled,
+)
 from croupier.domain.money import Odds
 from tests.support.ceelo import nets, roll, table, throwing
 from tests.support.play import each, only

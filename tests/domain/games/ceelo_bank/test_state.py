@@ -4,7 +4,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from croupier.domain.events import PaidOut
+from croupier.domain.events import (
+    PaidOut,
+)
 from croupier.domain.games.ceelo_bank import GAME
 from croupier.domain.games.protocol import Holding
 from croupier.domain.table import TABLE_CLOSED, fold

@@ -5,7 +5,10 @@ from itertools import permutations, product
 
 import pytest
 
-from croupier.domain.events import BetDecided, Rolled
+from croupier.domain.events import (
+    BetDecided,
+    Rolled,
+)
 from croupier.domain.games.ceelo_throws import DECISIVE, MEANINGLESS, point_of, read
 from tests.support.ceelo import dice, table, throwing
 from tests.support.play import each, only

@@ -4,7 +4,10 @@ import pytest
 
 from croupier.domain.commands import Ante
 from croupier.domain.errors import Kind, Reason
-from croupier.domain.events import Anted, RoundStarted
+from croupier.domain.events import (
+    Anted,
+    RoundStarted,
+)
 from croupier.domain.money import AMOUNT_MAX
 from tests.support.play import each
 from tests.support.pot import nets, roll, table, throwing

@@ -3,7 +3,13 @@
 import pytest
 
 from croupier.domain.errors import Reason
-from croupier.domain.events import Anted, Collected, PaidOut, Rolled, ShootOutCalled
+from croupier.domain.events import (
+    Anted,
+    Collected,
+    PaidOut,
+    Rolled,
+    ShootOutCalled,
+)
 from croupier.domain.games.ceelo_pot.ranking import RANKS, best
 from croupier.domain.games.ceelo_throws import DECISIVE, read
 from tests.support.play import each, only

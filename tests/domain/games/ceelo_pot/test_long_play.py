@@ -7,7 +7,11 @@ from itertools import product
 import pytest
 
 from croupier.domain.commands import Roll
-from croupier.domain.events import Anted, Rolled, ShootOutCalled
+from croupier.domain.events import (
+    Anted,
+    Rolled,
+    ShootOutCalled,
+)
 from croupier.domain.games.ceelo_pot.odds import tie
 from croupier.domain.table import fold
 from tests.support import pot_model

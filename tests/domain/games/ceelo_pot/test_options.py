@@ -4,7 +4,13 @@ import pytest
 
 from croupier.domain.commands import Ante
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Anted, Collected, PaidOut, Rolled, ShootOutCalled
+from croupier.domain.events import (
+    Anted,
+    Collected,
+    PaidOut,
+    Rolled,
+    ShootOutCalled,
+)
 from croupier.domain.games.ceelo_pot import GAME
 from croupier.domain.money import AMOUNT_MAX
 from tests.support.play import each, only

@@ -1,6 +1,10 @@
 """What the table shows and holds, and how facts fold into it."""
 
-from croupier.domain.events import Collected, PaidOut, Rolled
+from croupier.domain.events import (
+    Collected,
+    PaidOut,
+    Rolled,
+)
 from croupier.domain.games.ceelo_pot import GAME
 from croupier.domain.games.protocol import Allowed, Holding
 from croupier.domain.settlement import TAKES

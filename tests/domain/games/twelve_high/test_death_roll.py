@@ -3,7 +3,7 @@
 import pytest
 
 from croupier.domain.errors import Reason
-from croupier.domain.events import (
+from croupier.domain.race_events import (
     DeathRollAwarded,
     DeathRollStarted,
     DeathRollSurvived,

@@ -4,7 +4,7 @@ import pytest
 
 from croupier.domain.commands import ChooseDeathRoll, ChooseWin
 from croupier.domain.errors import Reason
-from croupier.domain.events import (
+from croupier.domain.race_events import (
     DeathRollStarted,
     HouseOptionChosen,
     HouseOptionOffered,

@@ -7,9 +7,11 @@ import pytest
 from croupier.domain.dice import Source
 from croupier.domain.errors import Reason
 from croupier.domain.events import (
+    Rolled,
+)
+from croupier.domain.race_events import (
     GameRoundStarted,
     PlacesTied,
-    Rolled,
     RollingOrderSettled,
 )
 from tests.support.play import each, only

@@ -2,8 +2,14 @@
 
 import pytest
 
-from croupier.domain.events import PaidOut, RaceWon, RoundVoided
+from croupier.domain.events import (
+    PaidOut,
+    RoundVoided,
+)
 from croupier.domain.games.protocol import Holding
+from croupier.domain.race_events import (
+    RaceWon,
+)
 from croupier.domain.table import ROUND_VOIDED, fold
 from tests.support.play import each, only
 from tests.support.twelve_high import race, table

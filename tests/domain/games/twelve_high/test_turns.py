@@ -5,16 +5,18 @@ import pytest
 from croupier.domain.dice import Source
 from croupier.domain.events import (
     Collected,
-    DicePassed,
-    Eliminated,
-    GameRoundStarted,
     PaidOut,
-    PointsAdded,
-    RaceWon,
     Rolled,
     RoundSettled,
 )
 from croupier.domain.money import EVEN
+from croupier.domain.race_events import (
+    DicePassed,
+    Eliminated,
+    GameRoundStarted,
+    PointsAdded,
+    RaceWon,
+)
 from tests.support.play import only
 from tests.support.twelve_high import race, roll, told
 

@@ -11,7 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from croupier.domain.events import PaidOut, Value
+from croupier.domain.event import (
+    Value,
+)
+from croupier.domain.events import (
+    PaidOut,
+)
 from croupier.domain.games.ceelo_bank.terms import Terms
 from croupier.domain.games.ceelo_bank.verdicts import banker_verdict, player_verdict, rule_of
 from croupier.domain.games.ceelo_throws import DECISIVE, point_of, read
@@ -65,7 +70,7 @@ def edge(options: Mapping[str, Value]) -> BankerEdge:
 def quotes(options: Mapping[str, Value]) -> tuple[Quote, ...]:
     """Return the odds of the one bet there is, a fade; the edge is the banker's."""
     exact = edge(options)
-    return (Quote("fade", "", exact.win, exact.push, exact.pays, exact.advantage),)
+    return (Quote("fade", None, exact.win, exact.push, exact.pays, exact.advantage),)
 
 
 def _banker_gain(terms: Terms, result: str, line: str, rule: str) -> int:

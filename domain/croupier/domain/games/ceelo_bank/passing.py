@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from croupier.domain.events import BankDecided, Fact, FadingClosed
+from croupier.domain.events import (
+    BankDecided,
+    Fact,
+    FadingClosed,
+)
 from croupier.domain.games.ceelo_bank.state import FADING, NO_ACTION, SETTLE, State
 from croupier.domain.games.ceelo_bank.verdicts import rule_of
 from croupier.domain.settlement import WON, Claim, Outcome

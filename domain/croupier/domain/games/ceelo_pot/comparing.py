@@ -5,7 +5,10 @@ Source: "Cee-lo", the game without a bank: those who tie for the best combinatio
 
 from __future__ import annotations
 
-from croupier.domain.events import Fact, ShootOutCalled
+from croupier.domain.events import (
+    Fact,
+    ShootOutCalled,
+)
 from croupier.domain.games.ceelo_pot.ranking import best
 from croupier.domain.games.ceelo_pot.state import COMPARE, State
 from croupier.domain.settlement import LOST, TAKES, Claim, Outcome

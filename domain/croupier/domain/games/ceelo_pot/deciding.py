@@ -8,7 +8,11 @@ from __future__ import annotations
 from croupier.domain.commands import Ante, Command, Roll
 from croupier.domain.dice import check_dice
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Anted, Fact, Rolled
+from croupier.domain.events import (
+    Anted,
+    Fact,
+    Rolled,
+)
 from croupier.domain.games.ceelo_pot.state import ANTE, RE_ANTE, THROWING, State
 from croupier.domain.games.ceelo_throws import read
 from croupier.domain.money import check_amount

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Fact, Value
+from croupier.domain.event import (
+    Value,
+)
+from croupier.domain.events import (
+    Fact,
+)
 from croupier.domain.games.ceelo_pot import comparing, deciding, folding
 from croupier.domain.games.ceelo_pot.allowed import allowed
 from croupier.domain.games.ceelo_pot.state import ANTE, RE_ANTE, State

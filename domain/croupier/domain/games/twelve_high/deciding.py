@@ -10,7 +10,11 @@ from collections.abc import Iterable
 from croupier.domain.commands import Ante, ChooseDeathRoll, ChooseWin, Command, Roll
 from croupier.domain.dice import check_dice
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Anted, Fact, HouseOptionChosen, Rolled
+from croupier.domain.events import (
+    Anted,
+    Fact,
+    Rolled,
+)
 from croupier.domain.games.twelve_high.racing import BY_DEATH_ROLL, WIN
 from croupier.domain.games.twelve_high.state import (
     ANTE,
@@ -22,6 +26,9 @@ from croupier.domain.games.twelve_high.state import (
 )
 from croupier.domain.games.twelve_high.throws import read, read_order
 from croupier.domain.money import check_amount
+from croupier.domain.race_events import (
+    HouseOptionChosen,
+)
 
 ORDER_DICE = 1
 DICE = 3

@@ -8,21 +8,9 @@ from typing import Any
 from croupier.domain.events import (
     Anted,
     Collected,
-    DeathRollAwarded,
-    DeathRollStarted,
-    DeathRollSurvived,
-    DicePassed,
-    Eliminated,
     Fact,
-    GameRoundStarted,
-    HouseOptionChosen,
-    HouseOptionOffered,
     PaidOut,
-    PlacesTied,
-    PointsAdded,
-    RaceWon,
     Rolled,
-    RollingOrderSettled,
     RoundVoided,
 )
 from croupier.domain.games.twelve_high.state import (
@@ -35,6 +23,20 @@ from croupier.domain.games.twelve_high.state import (
     WON,
     Racer,
     State,
+)
+from croupier.domain.race_events import (
+    DeathRollAwarded,
+    DeathRollStarted,
+    DeathRollSurvived,
+    DicePassed,
+    Eliminated,
+    GameRoundStarted,
+    HouseOptionChosen,
+    HouseOptionOffered,
+    PlacesTied,
+    PointsAdded,
+    RaceWon,
+    RollingOrderSettled,
 )
 
 

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused
-from croupier.domain.events import Fact, Value
+from croupier.domain.event import (
+    Value,
+)
+from croupier.domain.events import (
+    Fact,
+)
 from croupier.domain.games.options import Option
 from croupier.domain.games.protocol import Holding, Quote, SeatView, Setup, View
 from croupier.domain.games.twelve_high import deciding, folding, racing

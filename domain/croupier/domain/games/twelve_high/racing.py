@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from croupier.domain.events import (
-    DeathRollAwarded,
-    DeathRollStarted,
-    DeathRollSurvived,
-    DicePassed,
-    Eliminated,
     Fact,
-    GameRoundStarted,
-    HouseOptionOffered,
-    PlacesTied,
-    PointsAdded,
-    RaceWon,
-    RollingOrderSettled,
 )
 from croupier.domain.games.twelve_high import places
 from croupier.domain.games.twelve_high.state import (
@@ -34,6 +23,19 @@ from croupier.domain.games.twelve_high.throws import (
     storm_score_of,
     survives,
     trips_of,
+)
+from croupier.domain.race_events import (
+    DeathRollAwarded,
+    DeathRollStarted,
+    DeathRollSurvived,
+    DicePassed,
+    Eliminated,
+    GameRoundStarted,
+    HouseOptionOffered,
+    PlacesTied,
+    PointsAdded,
+    RaceWon,
+    RollingOrderSettled,
 )
 from croupier.domain.settlement import LOST, TAKES, Claim, Outcome
 

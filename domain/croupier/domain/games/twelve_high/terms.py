@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from croupier.domain.events import Value
+from croupier.domain.event import (
+    Value,
+)
 from croupier.domain.games.options import Option
 from croupier.domain.money import Odds
 from croupier.domain.paytable import Paytable
