@@ -23,6 +23,7 @@ from croupier.services import metrics
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
 from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
@@ -226,11 +227,11 @@ class Server:
         if self._settings.metrics_listen:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
-        self._later(self._watch_ledgers())
-        self._later(self.ledgers.keep_books())
-        self._later(self.ledgers.recheck())
-        self._later(self._feed.run())
-        self._later(self._watch_backlog())
+        self._later(for_ever(self.look_after_ledgers, AUDIT_INTERVAL_S))
+        self._later(for_ever(self.ledgers.keep_books))
+        self._later(for_ever(self.ledgers.recheck))
+        self._later(for_ever(self._feed.run))
+        self._later(for_ever(self._look_at_backlog, SAMPLE_S))
 
     async def __aexit__(self, *exc: object) -> None:
         """Stop taking calls, let those taken finish, and let go of everything."""
@@ -287,16 +288,9 @@ class Server:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _watch_ledgers(self) -> None:
-        while True:
-            await self.look_after_ledgers()
-            await asyncio.sleep(AUDIT_INTERVAL_S)
-
-    async def _watch_backlog(self) -> None:
-        while True:
-            self._backlog.sample()
-            self.metrics.calls_waiting(self._backlog.waiting)
-            await asyncio.sleep(SAMPLE_S)
+    async def _look_at_backlog(self) -> None:
+        self._backlog.sample()
+        self.metrics.calls_waiting(self._backlog.waiting)
 
     async def look_after_ledgers(self) -> None:
         """Open, close and report ledgers; other processes may have created some and committed.

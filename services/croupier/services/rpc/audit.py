@@ -82,7 +82,7 @@ class AuditService(AuditServiceServicer):
         wanted = Wanted.of(_watched(request, ledger), list(request.kinds))
         position = (_not_negative(request.from_position, "from_position") or 1) - 1
         _check_reached(ledger, position)
-        with self._streams.one(), self._feed.watching(ledger_id) as watch:
+        with self._streams.one(caller().name), self._feed.watching(ledger_id) as watch:
             async for response in self._watch(watch, position, wanted):
                 yield response  # type: ignore[misc]  # it is encoded already
 

@@ -10,6 +10,7 @@ from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.turn import Answer
 from croupier.services.rpc import batches, names, views, wire
+from croupier.services.rpc.ahead import Ahead
 from croupier.services.rpc.batches import Batch, Pending
 from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.calls import caller
@@ -17,9 +18,6 @@ from croupier.services.rpc.streams import Streams
 from croupier.v1 import play_pb2 as pb
 from croupier.v1 import receipts_pb2
 from croupier.v1.play_pb2_grpc import PlayServiceServicer
-
-MESSAGES_AHEAD = 16
-"""How many messages of a stream are taken before the first of them is answered."""
 
 
 class PlayService(PlayServiceServicer):
@@ -57,31 +55,30 @@ class PlayService(PlayServiceServicer):
     async def PlayStream(
         self, requests: AsyncIterator[pb.PlayStreamRequest], context: Any
     ) -> AsyncIterator[pb.PlayStreamResponse]:
-        ahead: asyncio.Queue[Pending | Exception | None] = asyncio.Queue(MESSAGES_AHEAD)
+        ahead = Ahead()
         taking = asyncio.create_task(self._take(requests, ahead))
         try:
-            with self._streams.one(taking.cancel):
+            with self._streams.one(caller().name, taking.cancel):
                 while (pending := await ahead.get()) is not None:
                     if isinstance(pending, Exception):
                         raise pending
                     answers = await pending.answers()
                     yield pb.PlayStreamResponse(results=await self._results(answers))
+                    ahead.answered(len(answers))
         finally:
             taking.cancel()
-            while not ahead.empty():
-                left = ahead.get_nowait()
-                if isinstance(left, Pending):
-                    left.cancel()
+            ahead.cancel()
 
     async def _take(
         self,
         requests: AsyncIterator[pb.PlayStreamRequest],
-        ahead: asyncio.Queue[Pending | Exception | None],
+        ahead: Ahead,
     ) -> None:
         """Begin each message of a stream as it comes; what is wrong with one ends the stream."""
         end: Exception | None = None
         try:
             async for request in requests:
+                await ahead.room()
                 await ahead.put(await self._begin(request))
         except asyncio.CancelledError:
             try:

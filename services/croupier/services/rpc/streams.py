@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,30 +17,40 @@ class Streams:
         self._most = most
         self._changed = changed
         self._ends: dict[object, Callable[[], object] | None] = {}
+        self._of_caller: Counter[str] = Counter()
         self._stopping = False
 
     @contextmanager
-    def one(self, end: Callable[[], object] | None = None) -> Iterator[None]:
-        """Hold one stream, whose `end` is called when the server stops.
+    def one(self, caller: str, end: Callable[[], object] | None = None) -> Iterator[None]:
+        """Hold one stream of a caller, whose `end` is called when the server stops.
+
+        When there are as many as there may be, whoever has less than his share of them may have
+        another, up to twice as many in all: nobody keeps the others out.
 
         Raises:
             Refused: there are as many as there may be, or the server stops.
 
         """
         self.check_serving()
-        if len(self._ends) >= self._most:
+        share = self._most // max(len(self._of_caller | Counter([caller])), 1)
+        full = len(self._ends) >= self._most and self._of_caller[caller] >= share
+        if full or len(self._ends) >= 2 * self._most:
             raise Refused(
                 Reason.TOO_MANY_STREAMS,
-                f"this server has {self._most} streams open, as many as it takes",
+                f"this server has {len(self._ends)} streams open and takes {self._most}",
                 most=self._most,
             )
         stream = object()
         self._ends[stream] = end
+        self._of_caller[caller] += 1
         self._changed(len(self._ends))
         try:
             yield
         finally:
             del self._ends[stream]
+            self._of_caller[caller] -= 1
+            if not self._of_caller[caller]:
+                del self._of_caller[caller]
             self._changed(len(self._ends))
 
     def stop(self) -> None:
