@@ -116,6 +116,14 @@ async def test_a_dealer_may_not_void_a_round(serve: Serve, tokens: Tokens):
     assert_refused(refusal, Reason.ROLE_NOT_ALLOWED)
 
 
+async def test_every_receipt_comes_with_what_is_allowed_now(serve: Serve):
+    client = await opened(serve)
+    for command in (post_bank("t1", 1000), fade("t1", 600)):
+        answer = await client.ask(command)
+        table = (await client.ask(tables_pb2.GetTableRequest(name=TABLE))).table
+        assert list(answer.allowed) == list(table.allowed) != []
+
+
 async def test_a_table_says_what_is_allowed_and_within_which_bounds(serve: Serve):
     client = await opened(serve)
     await client.ask(post_bank("t1", 1000))

@@ -26,7 +26,7 @@ from croupier.v1 import receipts_pb2 as croupier_dot_v1_dot_receipts__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63roupier/v1/accounts.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"U\n\x07\x41\x63\x63ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x03 \x01(\x05\x12\x0f\n\x07\x62\x61lance\x18\x04 \x01(\x03\"\x94\x02\n\x0e\x44\x65positRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x03\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"_\n\x0f\x44\x65positResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.croupier.v1.Account\"\x95\x02\n\x0fWithdrawRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x03\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"`\n\x10WithdrawResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.croupier.v1.Account\"`\n\x14TransferBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12(\n\ttransfers\x18\x02 \x03(\x0b\x32\x15.croupier.v1.Transfer\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"x\n\x08Transfer\x12.\n\x07\x64\x65posit\x18\x01 \x01(\x0b\x32\x1b.croupier.v1.DepositRequestH\x00\x12\x30\n\x08withdraw\x18\x02 \x01(\x0b\x32\x1c.croupier.v1.WithdrawRequestH\x00\x42\n\n\x08transfer\"D\n\x15TransferBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"3\n\x11GetAccountRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\";\n\x12GetAccountResponse\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Account\"L\n\x13ListAccountsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"W\n\x14ListAccountsResponse\x12&\n\x08\x61\x63\x63ounts\x18\x01 \x03(\x0b\x32\x14.croupier.v1.Account\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"(\n\x16GetTrialBalanceRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\"]\n\x17GetTrialBalanceResponse\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x30\n\ncurrencies\x18\x02 \x03(\x0b\x32\x1c.croupier.v1.CurrencyBalance\"\xb3\x01\n\x0f\x43urrencyBalance\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x02 \x01(\x05\x12\x0b\n\x03sum\x18\x03 \x01(\x03\x12\x0f\n\x07players\x18\x04 \x01(\x03\x12\x0e\n\x06\x65scrow\x18\x05 \x01(\x03\x12\x11\n\tbankrolls\x18\x06 \x01(\x03\x12\r\n\x05house\x18\x07 \x01(\x03\x12\x10\n\x08\x65xternal\x18\x08 \x01(\x03\x12\x11\n\tliability\x18\t \x01(\x03\x32\xf9\x03\n\x0e\x41\x63\x63ountService\x12\x44\n\x07\x44\x65posit\x12\x1b.croupier.v1.DepositRequest\x1a\x1c.croupier.v1.DepositResponse\x12G\n\x08Withdraw\x12\x1c.croupier.v1.WithdrawRequest\x1a\x1d.croupier.v1.WithdrawResponse\x12V\n\rTransferBatch\x12!.croupier.v1.TransferBatchRequest\x1a\".croupier.v1.TransferBatchResponse\x12M\n\nGetAccount\x12\x1e.croupier.v1.GetAccountRequest\x1a\x1f.croupier.v1.GetAccountResponse\x12S\n\x0cListAccounts\x12 .croupier.v1.ListAccountsRequest\x1a!.croupier.v1.ListAccountsResponse\x12\\\n\x0fGetTrialBalance\x12#.croupier.v1.GetTrialBalanceRequest\x1a$.croupier.v1.GetTrialBalanceResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63roupier/v1/accounts.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"U\n\x07\x41\x63\x63ount\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x03 \x01(\x05\x12\x0f\n\x07\x62\x61lance\x18\x04 \x01(\x03\"\xab\x02\n\x0e\x44\x65positRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x03\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x12\x15\n\rvalidate_only\x18\x10 \x01(\x08\x42\x13\n\x11_expected_version\"_\n\x0f\x44\x65positResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.croupier.v1.Account\"\xac\x02\n\x0fWithdrawRequest\x12\x0f\n\x07\x61\x63\x63ount\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\x12\x0e\n\x06\x61mount\x18\x03 \x01(\x03\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x00\x88\x01\x01\x12\x15\n\rvalidate_only\x18\x10 \x01(\x08\x42\x13\n\x11_expected_version\"`\n\x10WithdrawResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12%\n\x07\x61\x63\x63ount\x18\x02 \x01(\x0b\x32\x14.croupier.v1.Account\"`\n\x14TransferBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12(\n\ttransfers\x18\x02 \x03(\x0b\x32\x15.croupier.v1.Transfer\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"x\n\x08Transfer\x12.\n\x07\x64\x65posit\x18\x01 \x01(\x0b\x32\x1b.croupier.v1.DepositRequestH\x00\x12\x30\n\x08withdraw\x18\x02 \x01(\x0b\x32\x1c.croupier.v1.WithdrawRequestH\x00\x42\n\n\x08transfer\"D\n\x15TransferBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"3\n\x11GetAccountRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x10\n\x08\x63urrency\x18\x02 \x01(\t\";\n\x12GetAccountResponse\x12%\n\x07\x61\x63\x63ount\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Account\"L\n\x13ListAccountsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"W\n\x14ListAccountsResponse\x12&\n\x08\x61\x63\x63ounts\x18\x01 \x03(\x0b\x32\x14.croupier.v1.Account\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"(\n\x16GetTrialBalanceRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\"]\n\x17GetTrialBalanceResponse\x12\x10\n\x08position\x18\x01 \x01(\x03\x12\x30\n\ncurrencies\x18\x02 \x03(\x0b\x32\x1c.croupier.v1.CurrencyBalance\"\xb3\x01\n\x0f\x43urrencyBalance\x12\x10\n\x08\x63urrency\x18\x01 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x02 \x01(\x05\x12\x0b\n\x03sum\x18\x03 \x01(\x03\x12\x0f\n\x07players\x18\x04 \x01(\x03\x12\x0e\n\x06\x65scrow\x18\x05 \x01(\x03\x12\x11\n\tbankrolls\x18\x06 \x01(\x03\x12\r\n\x05house\x18\x07 \x01(\x03\x12\x10\n\x08\x65xternal\x18\x08 \x01(\x03\x12\x11\n\tliability\x18\t \x01(\x03\x32\xf9\x03\n\x0e\x41\x63\x63ountService\x12\x44\n\x07\x44\x65posit\x12\x1b.croupier.v1.DepositRequest\x1a\x1c.croupier.v1.DepositResponse\x12G\n\x08Withdraw\x12\x1c.croupier.v1.WithdrawRequest\x1a\x1d.croupier.v1.WithdrawResponse\x12V\n\rTransferBatch\x12!.croupier.v1.TransferBatchRequest\x1a\".croupier.v1.TransferBatchResponse\x12M\n\nGetAccount\x12\x1e.croupier.v1.GetAccountRequest\x1a\x1f.croupier.v1.GetAccountResponse\x12S\n\x0cListAccounts\x12 .croupier.v1.ListAccountsRequest\x1a!.croupier.v1.ListAccountsResponse\x12\\\n\x0fGetTrialBalance\x12#.croupier.v1.GetTrialBalanceRequest\x1a$.croupier.v1.GetTrialBalanceResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,33 +36,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ACCOUNT']._serialized_start=104
   _globals['_ACCOUNT']._serialized_end=189
   _globals['_DEPOSITREQUEST']._serialized_start=192
-  _globals['_DEPOSITREQUEST']._serialized_end=468
-  _globals['_DEPOSITRESPONSE']._serialized_start=470
-  _globals['_DEPOSITRESPONSE']._serialized_end=565
-  _globals['_WITHDRAWREQUEST']._serialized_start=568
-  _globals['_WITHDRAWREQUEST']._serialized_end=845
-  _globals['_WITHDRAWRESPONSE']._serialized_start=847
-  _globals['_WITHDRAWRESPONSE']._serialized_end=943
-  _globals['_TRANSFERBATCHREQUEST']._serialized_start=945
-  _globals['_TRANSFERBATCHREQUEST']._serialized_end=1041
-  _globals['_TRANSFER']._serialized_start=1043
-  _globals['_TRANSFER']._serialized_end=1163
-  _globals['_TRANSFERBATCHRESPONSE']._serialized_start=1165
-  _globals['_TRANSFERBATCHRESPONSE']._serialized_end=1233
-  _globals['_GETACCOUNTREQUEST']._serialized_start=1235
-  _globals['_GETACCOUNTREQUEST']._serialized_end=1286
-  _globals['_GETACCOUNTRESPONSE']._serialized_start=1288
-  _globals['_GETACCOUNTRESPONSE']._serialized_end=1347
-  _globals['_LISTACCOUNTSREQUEST']._serialized_start=1349
-  _globals['_LISTACCOUNTSREQUEST']._serialized_end=1425
-  _globals['_LISTACCOUNTSRESPONSE']._serialized_start=1427
-  _globals['_LISTACCOUNTSRESPONSE']._serialized_end=1514
-  _globals['_GETTRIALBALANCEREQUEST']._serialized_start=1516
-  _globals['_GETTRIALBALANCEREQUEST']._serialized_end=1556
-  _globals['_GETTRIALBALANCERESPONSE']._serialized_start=1558
-  _globals['_GETTRIALBALANCERESPONSE']._serialized_end=1651
-  _globals['_CURRENCYBALANCE']._serialized_start=1654
-  _globals['_CURRENCYBALANCE']._serialized_end=1833
-  _globals['_ACCOUNTSERVICE']._serialized_start=1836
-  _globals['_ACCOUNTSERVICE']._serialized_end=2341
+  _globals['_DEPOSITREQUEST']._serialized_end=491
+  _globals['_DEPOSITRESPONSE']._serialized_start=493
+  _globals['_DEPOSITRESPONSE']._serialized_end=588
+  _globals['_WITHDRAWREQUEST']._serialized_start=591
+  _globals['_WITHDRAWREQUEST']._serialized_end=891
+  _globals['_WITHDRAWRESPONSE']._serialized_start=893
+  _globals['_WITHDRAWRESPONSE']._serialized_end=989
+  _globals['_TRANSFERBATCHREQUEST']._serialized_start=991
+  _globals['_TRANSFERBATCHREQUEST']._serialized_end=1087
+  _globals['_TRANSFER']._serialized_start=1089
+  _globals['_TRANSFER']._serialized_end=1209
+  _globals['_TRANSFERBATCHRESPONSE']._serialized_start=1211
+  _globals['_TRANSFERBATCHRESPONSE']._serialized_end=1279
+  _globals['_GETACCOUNTREQUEST']._serialized_start=1281
+  _globals['_GETACCOUNTREQUEST']._serialized_end=1332
+  _globals['_GETACCOUNTRESPONSE']._serialized_start=1334
+  _globals['_GETACCOUNTRESPONSE']._serialized_end=1393
+  _globals['_LISTACCOUNTSREQUEST']._serialized_start=1395
+  _globals['_LISTACCOUNTSREQUEST']._serialized_end=1471
+  _globals['_LISTACCOUNTSRESPONSE']._serialized_start=1473
+  _globals['_LISTACCOUNTSRESPONSE']._serialized_end=1560
+  _globals['_GETTRIALBALANCEREQUEST']._serialized_start=1562
+  _globals['_GETTRIALBALANCEREQUEST']._serialized_end=1602
+  _globals['_GETTRIALBALANCERESPONSE']._serialized_start=1604
+  _globals['_GETTRIALBALANCERESPONSE']._serialized_end=1697
+  _globals['_CURRENCYBALANCE']._serialized_start=1700
+  _globals['_CURRENCYBALANCE']._serialized_end=1879
+  _globals['_ACCOUNTSERVICE']._serialized_start=1882
+  _globals['_ACCOUNTSERVICE']._serialized_end=2387
 # @@protoc_insertion_point(module_scope)

@@ -68,6 +68,7 @@ class DepositRequest(_message.Message):
     NOT_AFTER_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     account: _builtins.str
     """"ledgers/{ledger}/accounts/{account}"."""
     currency: _builtins.str
@@ -79,6 +80,10 @@ class DepositRequest(_message.Message):
     correlation_id: _builtins.str
     expected_version: _builtins.int
     """Refused unless the account's stream has this version."""
+    validate_only: _builtins.bool
+    """Only say whether it would be accepted now: refused as it would be, else an empty receipt. Nothing
+    is recorded, and the request id stays unused.
+    """
     @_builtins.property
     def occurred_time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -95,10 +100,11 @@ class DepositRequest(_message.Message):
         not_after: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        validate_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "account", b"account", "actor", b"actor", "amount", b"amount", "correlation_id", b"correlation_id", "currency", b"currency", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "account", b"account", "actor", b"actor", "amount", b"amount", "correlation_id", b"correlation_id", "currency", b"currency", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time", "request_id", b"request_id", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -145,6 +151,7 @@ class WithdrawRequest(_message.Message):
     NOT_AFTER_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     account: _builtins.str
     currency: _builtins.str
     amount: _builtins.int
@@ -152,6 +159,10 @@ class WithdrawRequest(_message.Message):
     actor: _builtins.str
     correlation_id: _builtins.str
     expected_version: _builtins.int
+    validate_only: _builtins.bool
+    """Only say whether it would be accepted now: refused as it would be, else an empty receipt. Nothing
+    is recorded, and the request id stays unused.
+    """
     @_builtins.property
     def occurred_time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -168,10 +179,11 @@ class WithdrawRequest(_message.Message):
         not_after: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        validate_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "account", b"account", "actor", b"actor", "amount", b"amount", "correlation_id", b"correlation_id", "currency", b"currency", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time", "request_id", b"request_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "account", b"account", "actor", b"actor", "amount", b"amount", "correlation_id", b"correlation_id", "currency", b"currency", "expected_version", b"expected_version", "not_after", b"not_after", "occurred_time", b"occurred_time", "request_id", b"request_id", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015

@@ -23,65 +23,66 @@ _sym_db = _symbol_database.Default()
 
 
 from croupier.v1 import receipts_pb2 as croupier_dot_v1_dot_receipts__pb2
+from croupier.v1 import tables_pb2 as croupier_dot_v1_dot_tables__pb2
 from croupier.v1 import values_pb2 as croupier_dot_v1_dot_values__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63roupier/v1/play.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc9\x07\n\x0bPlayRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x01\x88\x01\x01\x12*\n\tpost_bank\x18\x14 \x01(\x0b\x32\x15.croupier.v1.PostBankH\x00\x12!\n\x04\x66\x61\x64\x65\x18\x15 \x01(\x0b\x32\x11.croupier.v1.FadeH\x00\x12\'\n\x07\x64\x65\x63line\x18\x16 \x01(\x0b\x32\x14.croupier.v1.DeclineH\x00\x12!\n\x04roll\x18\x17 \x01(\x0b\x32\x11.croupier.v1.RollH\x00\x12*\n\tkeep_bank\x18\x18 \x01(\x0b\x32\x15.croupier.v1.KeepBankH\x00\x12*\n\tpass_bank\x18\x19 \x01(\x0b\x32\x15.croupier.v1.PassBankH\x00\x12.\n\x0bresign_bank\x18\x1a \x01(\x0b\x32\x17.croupier.v1.ResignBankH\x00\x12!\n\x04\x61nte\x18\x1b \x01(\x0b\x32\x11.croupier.v1.AnteH\x00\x12,\n\nchoose_win\x18\x1c \x01(\x0b\x32\x16.croupier.v1.ChooseWinH\x00\x12\x39\n\x11\x63hoose_death_roll\x18\x1d \x01(\x0b\x32\x1c.croupier.v1.ChooseDeathRollH\x00\x12#\n\x05\x63over\x18( \x01(\x0b\x32\x12.croupier.v1.CoverH\x00\x12\x30\n\x0cpress_handle\x18) \x01(\x0b\x32\x18.croupier.v1.PressHandleH\x00\x12(\n\x08light_on\x18* \x01(\x0b\x32\x14.croupier.v1.LightOnH\x00\x12*\n\tplace_bet\x18+ \x01(\x0b\x32\x15.croupier.v1.PlaceBetH\x00\x12*\n\tring_bell\x18, \x01(\x0b\x32\x15.croupier.v1.RingBellH\x00\x12(\n\x08open_cup\x18- \x01(\x0b\x32\x14.croupier.v1.OpenCupH\x00\x42\t\n\x07\x63ommandB\x13\n\x11_expected_version\"5\n\x0cPlayResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\"^\n\x10PlayBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"@\n\x11PlayBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"_\n\x11PlayStreamRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"A\n\x12PlayStreamResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"\x1a\n\x08PostBank\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x15\n\x04\x46\x61\x64\x65\x12\r\n\x05stake\x18\x01 \x01(\x03\"\t\n\x07\x44\x65\x63line\"U\n\x04Roll\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x42\x07\n\x05throw\";\n\x04\x44ice\x12\x0e\n\x06values\x18\x01 \x03(\x05\x12#\n\x06source\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Source\"\x06\n\x04\x44raw\"\n\n\x08KeepBank\"\n\n\x08PassBank\"\x0c\n\nResignBank\"\x16\n\x04\x41nte\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x0b\n\tChooseWin\"\x11\n\x0f\x43hooseDeathRoll\"\x07\n\x05\x43over\"\r\n\x0bPressHandle\"\t\n\x07LightOn\"(\n\x08PlaceBet\x12\r\n\x05place\x18\x01 \x01(\t\x12\r\n\x05stake\x18\x02 \x01(\x03\"\n\n\x08RingBell\"h\n\x07OpenCup\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x12\x0e\n\x04void\x18\x03 \x01(\tH\x00\x42\x07\n\x05throw2\xe9\x01\n\x0bPlayService\x12;\n\x04Play\x12\x18.croupier.v1.PlayRequest\x1a\x19.croupier.v1.PlayResponse\x12J\n\tPlayBatch\x12\x1d.croupier.v1.PlayBatchRequest\x1a\x1e.croupier.v1.PlayBatchResponse\x12Q\n\nPlayStream\x12\x1e.croupier.v1.PlayStreamRequest\x1a\x1f.croupier.v1.PlayStreamResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x63roupier/v1/play.proto\x12\x0b\x63roupier.v1\x1a\x1a\x63roupier/v1/receipts.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe0\x07\n\x0bPlayRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\x0e\n\x06player\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\n \x01(\t\x12\r\n\x05\x61\x63tor\x18\x0b \x01(\t\x12\x31\n\roccurred_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12-\n\tnot_after\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x63orrelation_id\x18\x0e \x01(\t\x12\x1d\n\x10\x65xpected_version\x18\x0f \x01(\x03H\x01\x88\x01\x01\x12\x15\n\rvalidate_only\x18\x10 \x01(\x08\x12*\n\tpost_bank\x18\x14 \x01(\x0b\x32\x15.croupier.v1.PostBankH\x00\x12!\n\x04\x66\x61\x64\x65\x18\x15 \x01(\x0b\x32\x11.croupier.v1.FadeH\x00\x12\'\n\x07\x64\x65\x63line\x18\x16 \x01(\x0b\x32\x14.croupier.v1.DeclineH\x00\x12!\n\x04roll\x18\x17 \x01(\x0b\x32\x11.croupier.v1.RollH\x00\x12*\n\tkeep_bank\x18\x18 \x01(\x0b\x32\x15.croupier.v1.KeepBankH\x00\x12*\n\tpass_bank\x18\x19 \x01(\x0b\x32\x15.croupier.v1.PassBankH\x00\x12.\n\x0bresign_bank\x18\x1a \x01(\x0b\x32\x17.croupier.v1.ResignBankH\x00\x12!\n\x04\x61nte\x18\x1b \x01(\x0b\x32\x11.croupier.v1.AnteH\x00\x12,\n\nchoose_win\x18\x1c \x01(\x0b\x32\x16.croupier.v1.ChooseWinH\x00\x12\x39\n\x11\x63hoose_death_roll\x18\x1d \x01(\x0b\x32\x1c.croupier.v1.ChooseDeathRollH\x00\x12#\n\x05\x63over\x18( \x01(\x0b\x32\x12.croupier.v1.CoverH\x00\x12\x30\n\x0cpress_handle\x18) \x01(\x0b\x32\x18.croupier.v1.PressHandleH\x00\x12(\n\x08light_on\x18* \x01(\x0b\x32\x14.croupier.v1.LightOnH\x00\x12*\n\tplace_bet\x18+ \x01(\x0b\x32\x15.croupier.v1.PlaceBetH\x00\x12*\n\tring_bell\x18, \x01(\x0b\x32\x15.croupier.v1.RingBellH\x00\x12(\n\x08open_cup\x18- \x01(\x0b\x32\x14.croupier.v1.OpenCupH\x00\x42\t\n\x07\x63ommandB\x13\n\x11_expected_version\"c\n\x0cPlayResponse\x12%\n\x07receipt\x18\x01 \x01(\x0b\x32\x14.croupier.v1.Receipt\x12,\n\x07\x61llowed\x18\x02 \x03(\x0b\x32\x1b.croupier.v1.AllowedCommand\"^\n\x10PlayBatchRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"@\n\x11PlayBatchResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"_\n\x11PlayStreamRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayRequest\x12\x0e\n\x06\x61tomic\x18\x03 \x01(\x08\"A\n\x12PlayStreamResponse\x12+\n\x07results\x18\x01 \x03(\x0b\x32\x1a.croupier.v1.CommandResult\"\x1a\n\x08PostBank\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x15\n\x04\x46\x61\x64\x65\x12\r\n\x05stake\x18\x01 \x01(\x03\"\t\n\x07\x44\x65\x63line\"U\n\x04Roll\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x42\x07\n\x05throw\";\n\x04\x44ice\x12\x0e\n\x06values\x18\x01 \x03(\x05\x12#\n\x06source\x18\x02 \x01(\x0b\x32\x13.croupier.v1.Source\"\x06\n\x04\x44raw\"\n\n\x08KeepBank\"\n\n\x08PassBank\"\x0c\n\nResignBank\"\x16\n\x04\x41nte\x12\x0e\n\x06\x61mount\x18\x01 \x01(\x03\"\x0b\n\tChooseWin\"\x11\n\x0f\x43hooseDeathRoll\"\x07\n\x05\x43over\"\r\n\x0bPressHandle\"\t\n\x07LightOn\"(\n\x08PlaceBet\x12\r\n\x05place\x18\x01 \x01(\t\x12\r\n\x05stake\x18\x02 \x01(\x03\"\n\n\x08RingBell\"h\n\x07OpenCup\x12!\n\x04\x64ice\x18\x01 \x01(\x0b\x32\x11.croupier.v1.DiceH\x00\x12!\n\x04\x64raw\x18\x02 \x01(\x0b\x32\x11.croupier.v1.DrawH\x00\x12\x0e\n\x04void\x18\x03 \x01(\tH\x00\x42\x07\n\x05throw2\xe9\x01\n\x0bPlayService\x12;\n\x04Play\x12\x18.croupier.v1.PlayRequest\x1a\x19.croupier.v1.PlayResponse\x12J\n\tPlayBatch\x12\x1d.croupier.v1.PlayBatchRequest\x1a\x1e.croupier.v1.PlayBatchResponse\x12Q\n\nPlayStream\x12\x1e.croupier.v1.PlayStreamRequest\x1a\x1f.croupier.v1.PlayStreamResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier.v1.play_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PLAYREQUEST']._serialized_start=127
-  _globals['_PLAYREQUEST']._serialized_end=1096
-  _globals['_PLAYRESPONSE']._serialized_start=1098
-  _globals['_PLAYRESPONSE']._serialized_end=1151
-  _globals['_PLAYBATCHREQUEST']._serialized_start=1153
-  _globals['_PLAYBATCHREQUEST']._serialized_end=1247
-  _globals['_PLAYBATCHRESPONSE']._serialized_start=1249
-  _globals['_PLAYBATCHRESPONSE']._serialized_end=1313
-  _globals['_PLAYSTREAMREQUEST']._serialized_start=1315
-  _globals['_PLAYSTREAMREQUEST']._serialized_end=1410
-  _globals['_PLAYSTREAMRESPONSE']._serialized_start=1412
-  _globals['_PLAYSTREAMRESPONSE']._serialized_end=1477
-  _globals['_POSTBANK']._serialized_start=1479
-  _globals['_POSTBANK']._serialized_end=1505
-  _globals['_FADE']._serialized_start=1507
-  _globals['_FADE']._serialized_end=1528
-  _globals['_DECLINE']._serialized_start=1530
-  _globals['_DECLINE']._serialized_end=1539
-  _globals['_ROLL']._serialized_start=1541
-  _globals['_ROLL']._serialized_end=1626
-  _globals['_DICE']._serialized_start=1628
-  _globals['_DICE']._serialized_end=1687
-  _globals['_DRAW']._serialized_start=1689
-  _globals['_DRAW']._serialized_end=1695
-  _globals['_KEEPBANK']._serialized_start=1697
-  _globals['_KEEPBANK']._serialized_end=1707
-  _globals['_PASSBANK']._serialized_start=1709
-  _globals['_PASSBANK']._serialized_end=1719
-  _globals['_RESIGNBANK']._serialized_start=1721
-  _globals['_RESIGNBANK']._serialized_end=1733
-  _globals['_ANTE']._serialized_start=1735
-  _globals['_ANTE']._serialized_end=1757
-  _globals['_CHOOSEWIN']._serialized_start=1759
-  _globals['_CHOOSEWIN']._serialized_end=1770
-  _globals['_CHOOSEDEATHROLL']._serialized_start=1772
-  _globals['_CHOOSEDEATHROLL']._serialized_end=1789
-  _globals['_COVER']._serialized_start=1791
-  _globals['_COVER']._serialized_end=1798
-  _globals['_PRESSHANDLE']._serialized_start=1800
-  _globals['_PRESSHANDLE']._serialized_end=1813
-  _globals['_LIGHTON']._serialized_start=1815
-  _globals['_LIGHTON']._serialized_end=1824
-  _globals['_PLACEBET']._serialized_start=1826
-  _globals['_PLACEBET']._serialized_end=1866
-  _globals['_RINGBELL']._serialized_start=1868
-  _globals['_RINGBELL']._serialized_end=1878
-  _globals['_OPENCUP']._serialized_start=1880
-  _globals['_OPENCUP']._serialized_end=1984
-  _globals['_PLAYSERVICE']._serialized_start=1987
-  _globals['_PLAYSERVICE']._serialized_end=2220
+  _globals['_PLAYREQUEST']._serialized_start=153
+  _globals['_PLAYREQUEST']._serialized_end=1145
+  _globals['_PLAYRESPONSE']._serialized_start=1147
+  _globals['_PLAYRESPONSE']._serialized_end=1246
+  _globals['_PLAYBATCHREQUEST']._serialized_start=1248
+  _globals['_PLAYBATCHREQUEST']._serialized_end=1342
+  _globals['_PLAYBATCHRESPONSE']._serialized_start=1344
+  _globals['_PLAYBATCHRESPONSE']._serialized_end=1408
+  _globals['_PLAYSTREAMREQUEST']._serialized_start=1410
+  _globals['_PLAYSTREAMREQUEST']._serialized_end=1505
+  _globals['_PLAYSTREAMRESPONSE']._serialized_start=1507
+  _globals['_PLAYSTREAMRESPONSE']._serialized_end=1572
+  _globals['_POSTBANK']._serialized_start=1574
+  _globals['_POSTBANK']._serialized_end=1600
+  _globals['_FADE']._serialized_start=1602
+  _globals['_FADE']._serialized_end=1623
+  _globals['_DECLINE']._serialized_start=1625
+  _globals['_DECLINE']._serialized_end=1634
+  _globals['_ROLL']._serialized_start=1636
+  _globals['_ROLL']._serialized_end=1721
+  _globals['_DICE']._serialized_start=1723
+  _globals['_DICE']._serialized_end=1782
+  _globals['_DRAW']._serialized_start=1784
+  _globals['_DRAW']._serialized_end=1790
+  _globals['_KEEPBANK']._serialized_start=1792
+  _globals['_KEEPBANK']._serialized_end=1802
+  _globals['_PASSBANK']._serialized_start=1804
+  _globals['_PASSBANK']._serialized_end=1814
+  _globals['_RESIGNBANK']._serialized_start=1816
+  _globals['_RESIGNBANK']._serialized_end=1828
+  _globals['_ANTE']._serialized_start=1830
+  _globals['_ANTE']._serialized_end=1852
+  _globals['_CHOOSEWIN']._serialized_start=1854
+  _globals['_CHOOSEWIN']._serialized_end=1865
+  _globals['_CHOOSEDEATHROLL']._serialized_start=1867
+  _globals['_CHOOSEDEATHROLL']._serialized_end=1884
+  _globals['_COVER']._serialized_start=1886
+  _globals['_COVER']._serialized_end=1893
+  _globals['_PRESSHANDLE']._serialized_start=1895
+  _globals['_PRESSHANDLE']._serialized_end=1908
+  _globals['_LIGHTON']._serialized_start=1910
+  _globals['_LIGHTON']._serialized_end=1919
+  _globals['_PLACEBET']._serialized_start=1921
+  _globals['_PLACEBET']._serialized_end=1961
+  _globals['_RINGBELL']._serialized_start=1963
+  _globals['_RINGBELL']._serialized_end=1973
+  _globals['_OPENCUP']._serialized_start=1975
+  _globals['_OPENCUP']._serialized_end=2079
+  _globals['_PLAYSERVICE']._serialized_start=2082
+  _globals['_PLAYSERVICE']._serialized_end=2315
 # @@protoc_insertion_point(module_scope)

@@ -5,6 +5,7 @@ isort:skip_file
 
 from collections import abc as _abc
 from croupier.v1 import receipts_pb2 as _receipts_pb2
+from croupier.v1 import tables_pb2 as _tables_pb2
 from croupier.v1 import values_pb2 as _values_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -34,6 +35,7 @@ class PlayRequest(_message.Message):
     NOT_AFTER_FIELD_NUMBER: _builtins.int
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    VALIDATE_ONLY_FIELD_NUMBER: _builtins.int
     POST_BANK_FIELD_NUMBER: _builtins.int
     FADE_FIELD_NUMBER: _builtins.int
     DECLINE_FIELD_NUMBER: _builtins.int
@@ -61,6 +63,10 @@ class PlayRequest(_message.Message):
     correlation_id: _builtins.str
     expected_version: _builtins.int
     """Refused unless the table's stream has this version."""
+    validate_only: _builtins.bool
+    """Only say whether it would be accepted now: refused as it would be, else an empty receipt. Nothing
+    is recorded, and the request id stays unused.
+    """
     @_builtins.property
     def occurred_time(self) -> _timestamp_pb2.Timestamp: ...
     @_builtins.property
@@ -109,6 +115,7 @@ class PlayRequest(_message.Message):
         not_after: _timestamp_pb2.Timestamp | None = ...,
         correlation_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        validate_only: _builtins.bool = ...,
         post_bank: Global___PostBank | None = ...,
         fade: Global___Fade | None = ...,
         decline: Global___Decline | None = ...,
@@ -128,7 +135,7 @@ class PlayRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "post_bank", b"post_bank", "press_handle", b"press_handle", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "player", b"player", "post_bank", b"post_bank", "press_handle", b"press_handle", "request_id", b"request_id", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "round", b"round", "table", b"table"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "player", b"player", "post_bank", b"post_bank", "press_handle", b"press_handle", "request_id", b"request_id", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "round", b"round", "table", b"table", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -146,16 +153,22 @@ class PlayResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RECEIPT_FIELD_NUMBER: _builtins.int
+    ALLOWED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def receipt(self) -> _receipts_pb2.Receipt: ...
+    @_builtins.property
+    def allowed(self) -> _containers.RepeatedCompositeFieldContainer[_tables_pb2.AllowedCommand]:
+        """Every command that the table's rules allow now, by whom; after a retry, as it is now."""
+
     def __init__(
         self,
         *,
         receipt: _receipts_pb2.Receipt | None = ...,
+        allowed: _abc.Iterable[_tables_pb2.AllowedCommand] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allowed", b"allowed", "receipt", b"receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

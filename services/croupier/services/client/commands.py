@@ -34,6 +34,13 @@ class OnceAt(Once, total=False):
     """Refused unless the stream has this version."""
 
 
+class Move(OnceAt, total=False):
+    """The same for a request that moves money."""
+
+    validate_only: bool
+    """Only say whether it would be accepted now; nothing is recorded."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Whose command it is: the table's name, the round it is meant for, the seated player.
@@ -45,91 +52,91 @@ class Turn:
     round: int
     player: str
 
-    def post_bank(self, amount: int, **once: Unpack[OnceAt]) -> PlayRequest:
+    def post_bank(self, amount: int, **once: Unpack[Move]) -> PlayRequest:
         """Post a bank: `amount` new money, minor units, on top of what the bank carried over."""
         return self._command(once, post_bank=play_pb2.PostBank(amount=amount))
 
-    def fade(self, stake: int, **once: Unpack[OnceAt]) -> PlayRequest:
+    def fade(self, stake: int, **once: Unpack[Move]) -> PlayRequest:
         """Cover `stake` minor units of the bank."""
         return self._command(once, fade=play_pb2.Fade(stake=stake))
 
-    def ante(self, amount: int, **once: Unpack[OnceAt]) -> PlayRequest:
+    def ante(self, amount: int, **once: Unpack[Move]) -> PlayRequest:
         """Put the ante of the table, `amount` minor units, into the pot."""
         return self._command(once, ante=play_pb2.Ante(amount=amount))
 
-    def decline(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def decline(self, **once: Unpack[Move]) -> PlayRequest:
         """Cover nothing of the bank."""
         return self._command(once, decline=play_pb2.Decline())
 
     def roll(
-        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[Move]
     ) -> PlayRequest:
         """Record a throw made elsewhere; its source is "device" or "dealer", and which one."""
         kind, source_id = source
         thrown = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
         return self._command(once, roll=play_pb2.Roll(dice=thrown))
 
-    def draw(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def draw(self, **once: Unpack[Move]) -> PlayRequest:
         """Throw dice that the service draws."""
         return self._command(once, roll=play_pb2.Roll(draw=play_pb2.Draw()))
 
-    def keep_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def keep_bank(self, **once: Unpack[Move]) -> PlayRequest:
         """Bank again, where the banker is offered the choice."""
         return self._command(once, keep_bank=play_pb2.KeepBank())
 
-    def pass_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def pass_bank(self, **once: Unpack[Move]) -> PlayRequest:
         """Hand the bank to the left neighbour, where the banker is offered the choice."""
         return self._command(once, pass_bank=play_pb2.PassBank())
 
-    def resign_bank(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def resign_bank(self, **once: Unpack[Move]) -> PlayRequest:
         """Give up the bank before posting."""
         return self._command(once, resign_bank=play_pb2.ResignBank())
 
-    def choose_win(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def choose_win(self, **once: Unpack[Move]) -> PlayRequest:
         """Take the win for a High Storm, where its thrower is offered the choice."""
         return self._command(once, choose_win=play_pb2.ChooseWin())
 
-    def choose_death_roll(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def choose_death_roll(self, **once: Unpack[Move]) -> PlayRequest:
         """Start a Death Roll instead of the win, where the thrower is offered the choice."""
         return self._command(once, choose_death_roll=play_pb2.ChooseDeathRoll())
 
-    def cover(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def cover(self, **once: Unpack[Move]) -> PlayRequest:
         """Cover the cup, as the dealer; a round begins."""
         return self._command(once, cover=play_pb2.Cover())
 
-    def press_handle(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def press_handle(self, **once: Unpack[Move]) -> PlayRequest:
         """Press the handle of the cup, as the dealer: three times in a round."""
         return self._command(once, press_handle=play_pb2.PressHandle())
 
-    def light_on(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def light_on(self, **once: Unpack[Move]) -> PlayRequest:
         """Switch the light on, as the dealer; betting begins."""
         return self._command(once, light_on=play_pb2.LightOn())
 
-    def place_bet(self, place: str, stake: int, **once: Unpack[OnceAt]) -> PlayRequest:
+    def place_bet(self, place: str, stake: int, **once: Unpack[Move]) -> PlayRequest:
         """Bet `stake` minor units on a place of the layout: "small", "total_9", "triple_coin"."""
         return self._command(once, place_bet=play_pb2.PlaceBet(place=place, stake=stake))
 
-    def ring_bell(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def ring_bell(self, **once: Unpack[Move]) -> PlayRequest:
         """Ring the bell, as the dealer; no more bets."""
         return self._command(once, ring_bell=play_pb2.RingBell())
 
     def open_cup(
-        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+        self, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[Move]
     ) -> PlayRequest:
         """Open the cup, as the dealer, on dice that lie in it; the source is as for `roll`."""
         kind, source_id = source
         found = play_pb2.Dice(values=dice, source=values_pb2.Source(kind=kind, id=source_id))
         return self._command(once, open_cup=play_pb2.OpenCup(dice=found))
 
-    def open_cup_drawn(self, **once: Unpack[OnceAt]) -> PlayRequest:
+    def open_cup_drawn(self, **once: Unpack[Move]) -> PlayRequest:
         """Open the cup, as the dealer, on dice that the service draws."""
         return self._command(once, open_cup=play_pb2.OpenCup(draw=play_pb2.Draw()))
 
-    def void_throw(self, reason: str, **once: Unpack[OnceAt]) -> PlayRequest:
+    def void_throw(self, reason: str, **once: Unpack[Move]) -> PlayRequest:
         """Open the cup, as the dealer, on a throw that does not count, for a reason."""
         return self._command(once, open_cup=play_pb2.OpenCup(void=reason))
 
-    def _command(self, once: OnceAt, **command: Any) -> PlayRequest:
+    def _command(self, once: Move, **command: Any) -> PlayRequest:
         return PlayRequest(
             table=self.table, round=self.round, player=self.player, **once, **command
         )
@@ -141,14 +148,14 @@ def values_of(options: Mapping[str, int | str | bool]) -> dict[str, values_pb2.V
 
 
 def deposit(
-    account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+    account: str, currency: str, amount: int, **once: Unpack[Move]
 ) -> accounts_pb2.DepositRequest:
     """Bring `amount` minor units from outside into a player's or the house's account, by name."""
     return accounts_pb2.DepositRequest(account=account, currency=currency, amount=amount, **once)
 
 
 def withdraw(
-    account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+    account: str, currency: str, amount: int, **once: Unpack[Move]
 ) -> accounts_pb2.WithdrawRequest:
     """Take `amount` minor units out of a player's or the house's account, by name."""
     return accounts_pb2.WithdrawRequest(account=account, currency=currency, amount=amount, **once)

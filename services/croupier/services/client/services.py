@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from croupier.domain.names import HOUSE
 from croupier.services.client.calls import Calls, mint
 from croupier.services.client.commands import (
+    Move,
     Once,
     OnceAt,
     Turn,
@@ -111,85 +112,83 @@ class Play:
     _calls: Calls
     _stub: PlayServiceAsyncStub
 
-    async def post_bank(self, turn: Turn, amount: int, **once: Unpack[OnceAt]) -> Receipt:
+    async def post_bank(self, turn: Turn, amount: int, **once: Unpack[Move]) -> Receipt:
         """Post a bank: `amount` new money on top of what the bank carried over."""
         return await self.one(turn.post_bank(amount, **once))
 
-    async def fade(self, turn: Turn, stake: int, **once: Unpack[OnceAt]) -> Receipt:
+    async def fade(self, turn: Turn, stake: int, **once: Unpack[Move]) -> Receipt:
         """Cover `stake` of the bank."""
         return await self.one(turn.fade(stake, **once))
 
-    async def decline(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def decline(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Cover nothing of the bank."""
         return await self.one(turn.decline(**once))
 
     async def roll(
-        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[Move]
     ) -> Receipt:
         """Record a throw made elsewhere; its source is "device" or "dealer", and which one."""
         return await self.one(turn.roll(dice, source, **once))
 
-    async def draw(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def draw(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Throw dice that the service draws."""
         return await self.one(turn.draw(**once))
 
-    async def keep_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def keep_bank(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Bank again, where the banker is offered the choice."""
         return await self.one(turn.keep_bank(**once))
 
-    async def pass_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def pass_bank(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Hand the bank to the left neighbour, where the banker is offered the choice."""
         return await self.one(turn.pass_bank(**once))
 
-    async def resign_bank(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def resign_bank(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Give up the bank before posting."""
         return await self.one(turn.resign_bank(**once))
 
-    async def ante(self, turn: Turn, amount: int, **once: Unpack[OnceAt]) -> Receipt:
+    async def ante(self, turn: Turn, amount: int, **once: Unpack[Move]) -> Receipt:
         """Put the ante of the table, `amount`, into the pot."""
         return await self.one(turn.ante(amount, **once))
 
-    async def choose_win(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def choose_win(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Take the win for a High Storm, where its thrower is offered the choice."""
         return await self.one(turn.choose_win(**once))
 
-    async def choose_death_roll(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def choose_death_roll(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Start a Death Roll instead of the win, where the thrower is offered the choice."""
         return await self.one(turn.choose_death_roll(**once))
 
-    async def cover(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def cover(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Cover the cup, as the dealer; a round begins."""
         return await self.one(turn.cover(**once))
 
-    async def press_handle(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def press_handle(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Press the handle of the cup, as the dealer: three times in a round."""
         return await self.one(turn.press_handle(**once))
 
-    async def light_on(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def light_on(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Switch the light on, as the dealer; betting begins."""
         return await self.one(turn.light_on(**once))
 
-    async def place_bet(
-        self, turn: Turn, place: str, stake: int, **once: Unpack[OnceAt]
-    ) -> Receipt:
+    async def place_bet(self, turn: Turn, place: str, stake: int, **once: Unpack[Move]) -> Receipt:
         """Bet `stake` on a place of the layout."""
         return await self.one(turn.place_bet(place, stake, **once))
 
-    async def ring_bell(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def ring_bell(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Ring the bell, as the dealer; no more bets."""
         return await self.one(turn.ring_bell(**once))
 
     async def open_cup(
-        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[OnceAt]
+        self, turn: Turn, dice: tuple[int, ...], source: tuple[str, str], **once: Unpack[Move]
     ) -> Receipt:
         """Open the cup, as the dealer, on dice that lie in it."""
         return await self.one(turn.open_cup(dice, source, **once))
 
-    async def open_cup_drawn(self, turn: Turn, **once: Unpack[OnceAt]) -> Receipt:
+    async def open_cup_drawn(self, turn: Turn, **once: Unpack[Move]) -> Receipt:
         """Open the cup, as the dealer, on dice that the service draws."""
         return await self.one(turn.open_cup_drawn(**once))
 
-    async def void_throw(self, turn: Turn, reason: str, **once: Unpack[OnceAt]) -> Receipt:
+    async def void_throw(self, turn: Turn, reason: str, **once: Unpack[Move]) -> Receipt:
         """Open the cup, as the dealer, on a throw that does not count."""
         return await self.one(turn.void_throw(reason, **once))
 
@@ -228,14 +227,14 @@ class Accounts:
     _stub: AccountServiceAsyncStub
 
     async def deposit(
-        self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+        self, account: str, currency: str, amount: int, **once: Unpack[Move]
     ) -> accounts_pb2.DepositResponse:
         """Bring money from outside into a player's or the house's account."""
         request = deposit(account, currency, amount, **once)
         return await self._calls.ask(self._stub.Deposit, request)
 
     async def withdraw(
-        self, account: str, currency: str, amount: int, **once: Unpack[OnceAt]
+        self, account: str, currency: str, amount: int, **once: Unpack[Move]
     ) -> accounts_pb2.WithdrawResponse:
         """Take money out of a player's or the house's account."""
         request = withdraw(account, currency, amount, **once)

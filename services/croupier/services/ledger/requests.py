@@ -97,6 +97,7 @@ class Request:
     occurred_us: int | None = None
     not_after_us: int | None = None
     expected_version: int | None = None
+    validate_only: bool = False
     deadline_us: int | None = field(default=None, compare=False)
 
     @property

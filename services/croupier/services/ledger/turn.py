@@ -31,6 +31,9 @@ class Receipt:
     events: tuple[events_pb2.Event, ...]
 
 
+NOTHING = Receipt(0, 0, 0, ())
+"""What a request gets that was only to be validated, and would be accepted."""
+
 Answer = Receipt | Exception
 """What a request is told: its receipt, or why it has none."""
 
@@ -110,6 +113,8 @@ class Turn:
         check_times(request, self._now_us, self._committed.head)
         layer = Layer(self._layer)
         drafts = decide(layer, request)
+        if request.validate_only:
+            return NOTHING
         frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
         events = tuple(one.event for one in sealed)
         receipt = Receipt(events[0].position, events[-1].position, events[-1].version, events)

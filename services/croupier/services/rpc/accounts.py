@@ -32,14 +32,14 @@ class AccountService(AccountServiceServicer):
         receipt = await self._move(*wire.deposit_from_wire(request))
         return pb.DepositResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
-            account=self._account(request.account, "account", request.currency),
+            account=self._account_after(request),
         )
 
     async def Withdraw(self, request: pb.WithdrawRequest, context: Any) -> pb.WithdrawResponse:
         receipt = await self._move(*wire.withdraw_from_wire(request))
         return pb.WithdrawResponse(
             receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
-            account=self._account(request.account, "account", request.currency),
+            account=self._account_after(request),
         )
 
     async def TransferBatch(
@@ -96,6 +96,12 @@ class AccountService(AccountServiceServicer):
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:
         return await self._ledgers.get(caller().check_ledger(ledger_id)).submit(request)
+
+    def _account_after(self, request: pb.DepositRequest | pb.WithdrawRequest) -> pb.Account | None:
+        """Return the account that money was moved of, None where none was moved."""
+        if request.validate_only:
+            return None
+        return self._account(request.account, "account", request.currency)
 
     def _account(self, name: str, field: str, currency: str) -> pb.Account:
         ledger_id, account = names.parse_account(name, field)

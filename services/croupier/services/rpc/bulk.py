@@ -14,8 +14,8 @@ from typing import TypeVar
 T = TypeVar("T")
 U = TypeVar("U")
 
-PIECE = 32
-"""Commands of one piece, about a third of a millisecond; a message that has no more is not long."""
+PIECE = 128
+"""Commands of one piece, about a millisecond; a message that has no more is not long."""
 
 
 class Bulk:

@@ -43,9 +43,12 @@ class PlayService(PlayServiceServicer):
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
         ledger_id, parsed = wire.play_from_wire(request, self._draw, self._nonces)
-        receipt = await self._ledgers.get(caller().check_ledger(ledger_id)).submit(parsed)
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        receipt = await ledger.submit(parsed)
+        _, table_id = names.parse_table(request.table, "table")
         return pb.PlayResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability)
+            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            allowed=views.allowed_to_wire(ledger.table(table_id, "table")),
         )
 
     async def PlayBatch(self, request: pb.PlayBatchRequest, context: Any) -> pb.PlayBatchResponse:

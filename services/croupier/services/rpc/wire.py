@@ -347,6 +347,7 @@ def _request(
         occurred_us=time_from_wire(message, "occurred_time"),
         not_after_us=time_from_wire(message, "not_after"),
         expected_version=expected_version,
+        validate_only=bool(getattr(message, "validate_only", False)),
         deadline_us=call.deadline_us,
     )
 
