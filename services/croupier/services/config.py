@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     calls_per_connection: int = Field(
         1_000, ge=1, le=100_000, description="calls and streams at once on one connection"
     )
-    batch: int = Field(128, ge=1, le=100_000, description="requests decided in one turn")
+    batch: int = Field(256, ge=1, le=100_000, description="requests decided in one turn")
     streams: int = Field(
         2_000, ge=1, le=100_000, description="watchers and streams of commands open at once"
     )

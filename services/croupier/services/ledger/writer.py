@@ -57,7 +57,7 @@ class Limits:
 
     queue: int = 10_000
     """Requests waiting; beyond it callers are told to come back."""
-    batch: int = 128
+    batch: int = 256
     """Requests decided in one turn, unless one atomic batch has more."""
     live_tables: int = 10_000
     """Tables kept in memory."""
