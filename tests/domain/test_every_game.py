@@ -127,6 +127,7 @@ def test_every_preset_resolves_and_prices_even_money(game):
 def test_somebody_has_to_act_and_is_told_what_he_may_do(game, seed):
     for at in sat_through(game, seed):
         assert at.view.to_act
+        assert at.table.allowed == at.view.allowed
         assert set(at.view.to_act) <= set(at.actors)
         assert at.view.expects
         assert set(at.view.expects) <= set(BY_NAME)

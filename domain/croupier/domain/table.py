@@ -28,7 +28,15 @@ from croupier.domain.events import (
 from croupier.domain.evolve import evolve
 from croupier.domain.games import game_of
 from croupier.domain.games.options import resolve
-from croupier.domain.games.protocol import Exposure, Game, Holding, Setup, View, house_banked
+from croupier.domain.games.protocol import (
+    Allowed,
+    Exposure,
+    Game,
+    Holding,
+    Setup,
+    View,
+    house_banked,
+)
 from croupier.domain.money import check_amount, check_currency
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import settle
@@ -91,6 +99,11 @@ class Table:
         """Return what every outcome would come to for the house, None where a player banks."""
         house = house_banked(self.game)
         return house.exposure(self.state) if house else None
+
+    @property
+    def allowed(self) -> tuple[Allowed, ...]:
+        """Return every command that may be played now; none while something follows by itself."""
+        return () if self.closed or automatic(self) else self.game.allowed(self.state)
 
     @property
     def view(self) -> View:

@@ -180,6 +180,10 @@ class Game(Protocol[S]):
         """Return whether a round is open: from its first stake until nothing is owed from it."""
         ...
 
+    def allowed(self, state: S) -> tuple[Allowed, ...]:
+        """Return every command that the rules allow now: exactly those that `decide` accepts."""
+        ...
+
     def view(self, state: S) -> View:
         """Return the state as shown to callers.
 

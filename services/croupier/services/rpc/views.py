@@ -109,7 +109,7 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
 
 def allowed_to_wire(table: Table) -> Iterable[tables_pb2.AllowedCommand]:
     """Return every command that a table's rules allow now."""
-    return () if table.closed else map(_allowed_to_wire, table.view.allowed)
+    return map(_allowed_to_wire, table.allowed)
 
 
 def _allowed_to_wire(allowed: Allowed) -> tables_pb2.AllowedCommand:

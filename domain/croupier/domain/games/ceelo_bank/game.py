@@ -17,7 +17,7 @@ from croupier.domain.games.ceelo_bank.allowed import allowed
 from croupier.domain.games.ceelo_bank.state import State
 from croupier.domain.games.ceelo_bank.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
-from croupier.domain.games.protocol import Holding, Quote, SeatView, Setup, View
+from croupier.domain.games.protocol import Allowed, Holding, Quote, SeatView, Setup, View
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
 
@@ -77,6 +77,10 @@ class CeeloBank:
     def in_round(self, state: State) -> bool:
         """Return whether a round is open."""
         return state.round_open
+
+    def allowed(self, state: State) -> tuple[Allowed, ...]:
+        """Return every command that the rules allow now."""
+        return allowed(state)
 
     def view(self, state: State) -> View:
         """Return the state as shown to callers."""

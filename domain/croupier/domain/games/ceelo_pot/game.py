@@ -17,7 +17,7 @@ from croupier.domain.games.ceelo_pot.allowed import allowed
 from croupier.domain.games.ceelo_pot.state import ANTE, RE_ANTE, State
 from croupier.domain.games.ceelo_pot.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
-from croupier.domain.games.protocol import Holding, SeatView, Setup, View
+from croupier.domain.games.protocol import Allowed, Holding, SeatView, Setup, View
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
 
@@ -82,6 +82,10 @@ class CeeloPot:
     def in_round(self, state: State) -> bool:
         """Return whether a round is open."""
         return state.round_open
+
+    def allowed(self, state: State) -> tuple[Allowed, ...]:
+        """Return every command that the rules allow now."""
+        return allowed(state)
 
     def view(self, state: State) -> View:
         """Return the state as shown to callers."""

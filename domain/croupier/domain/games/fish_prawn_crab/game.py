@@ -16,7 +16,7 @@ from croupier.domain.games.fish_prawn_crab.allowed import allowed
 from croupier.domain.games.fish_prawn_crab.state import READY, State
 from croupier.domain.games.fish_prawn_crab.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
-from croupier.domain.games.protocol import Exposure, Holding, Quote, SeatView, Setup, View
+from croupier.domain.games.protocol import Allowed, Exposure, Holding, Quote, SeatView, Setup, View
 from croupier.domain.names import HOUSE
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
@@ -77,6 +77,10 @@ class FishPrawnCrab:
     def exposure(self, state: State) -> Exposure:
         """Return what every outcome would come to for the house."""
         return exposure.exposure(state.nets, state.bankroll, state.staked)
+
+    def allowed(self, state: State) -> tuple[Allowed, ...]:
+        """Return every command that the rules allow now."""
+        return allowed(state)
 
     def view(self, state: State) -> View:
         """Return the state as shown to callers."""

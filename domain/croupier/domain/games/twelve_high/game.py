@@ -13,7 +13,7 @@ from croupier.domain.events import (
     Fact,
 )
 from croupier.domain.games.options import Option
-from croupier.domain.games.protocol import Holding, Quote, SeatView, Setup, View
+from croupier.domain.games.protocol import Allowed, Holding, Quote, SeatView, Setup, View
 from croupier.domain.games.twelve_high import deciding, folding, racing
 from croupier.domain.games.twelve_high.allowed import allowed
 from croupier.domain.games.twelve_high.state import ANTE, DEATH_ROLL, Racer, State
@@ -77,6 +77,10 @@ class TwelveHigh:
     def in_round(self, state: State) -> bool:
         """Return whether a round of the table, one whole race, is open."""
         return state.is_open
+
+    def allowed(self, state: State) -> tuple[Allowed, ...]:
+        """Return every command that the rules allow now."""
+        return allowed(state)
 
     def view(self, state: State) -> View:
         """Return the state as shown to callers. `points` are in the order of the seats."""
