@@ -109,8 +109,8 @@ async def _check_metrics(address: str, narrator: Narrator, counted: Counter[Seri
     narrator.checked(f"metrics at http://{address}/metrics: the counters are the log's", wrong)
     for (name, labels), value in sorted(scraped.items()):
         if name == EVENTS and labels[0] in ("rolled", "bet_decided", "paid_out", "collected"):
-            narrator.say(f"          {name}{{kind={labels[0]}}} {value}", "dim")
+            narrator.say(f"          {name}{{{', '.join(labels)}}} {value}", "dim")
         if name == PAYOUTS:
-            series = f"{name}{{currency={labels[1]}}} {value}"
+            series = f"{name}{{{', '.join(labels)}}} {value}"
             narrator.say(f"          {series}, which are {money(value, labels[1])}", "dim")
     return wrong
