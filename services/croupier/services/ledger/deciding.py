@@ -99,9 +99,8 @@ def drawn(at: table.Table, command: Command) -> Command:
     """
     if not isinstance(command, Roll) or command.source.kind != DRAWN:
         return command
-    counts = (
-        one.most for one in at.view.allowed if (one.player, one.field) == (command.player, "dice")
-    )
+    wanted = (command.player, "dice")
+    counts = (one.most for one in at.allowed if (one.player, one.field) == wanted)
     return replace(command, dice=command.dice[: next(counts, None)])
 
 
