@@ -122,7 +122,7 @@ def free_port() -> int:
 def _answers(client: redis.Redis) -> bool:
     try:
         client.ping()
-    except (redis.AuthenticationError, redis.NoPermissionError):
+    except (redis.AuthenticationError, redis.exceptions.NoPermissionError):
         return True
     except redis.RedisError:
         return False
