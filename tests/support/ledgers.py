@@ -74,11 +74,13 @@ class StoreEngine(SQLiteEngine):
 class House:
     """Ledgers over a folder, with short ways to ask."""
 
-    def __init__(self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None):
+    def __init__(
+        self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None, engine=None
+    ):
         self.watcher = Watcher()
         self.clock = clock or Clock()
         self.ledgers = Ledgers(
-            StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
+            engine or StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
         )
 
     @property

@@ -4,6 +4,7 @@ import pytest
 
 pytest.register_assert_rewrite(
     "tests.services.store.conformance",
+    "tests.services.store.conformance_acknowledgements",
     "tests.services.store.conformance_processes",
     "tests.services.store.conformance_snapshots",
 )
