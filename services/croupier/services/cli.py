@@ -1,4 +1,4 @@
-"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `token`."""
+"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `migrate`, `token`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from croupier.domain.errors import Refused
 from croupier.services import config
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
+from croupier.services.commands.migrate import migrate
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
     fail,
@@ -36,7 +37,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds):
+for command in (demo, replay, health, odds, migrate):
     app.command()(command)
 
 
