@@ -40,6 +40,9 @@ class Watcher:
     def ledger_fenced(self, ledger, why):
         self.fenced[ledger] = why
 
+    def ledger_unfenced(self, ledger):
+        del self.fenced[ledger]
+
     def snapshots_saved(self, kind, count):
         self.saved += [str(kind)] * count
 

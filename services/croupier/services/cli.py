@@ -1,4 +1,4 @@
-"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `migrate`, `token`."""
+"""The command line: `croupier serve`, `demo`, `replay`, `health`, `migrate`, `unfence` and more."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from croupier.services.commands.process import (
     set_up_logging,
 )
 from croupier.services.commands.replay import replay
+from croupier.services.commands.unfence import unfence
 from croupier.services.commands.workers import (
     end_with_parent,
     supervise,
@@ -37,7 +38,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds, migrate):
+for command in (demo, replay, health, odds, migrate, unfence):
     app.command()(command)
 
 

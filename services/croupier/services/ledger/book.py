@@ -34,6 +34,10 @@ class LogError(Exception):
     """The log cannot be served: it is not what its head says, or not what this program can read."""
 
 
+class LostError(LogError):
+    """The log does not lead through what was seen of it before: it lost something."""
+
+
 def read(record: Notification) -> events_pb2.Event:
     """Return the event of a record, whose columns must say the same as its bytes.
 

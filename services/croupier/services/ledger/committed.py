@@ -12,7 +12,7 @@ from croupier.domain.events import (
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.audit.tree import leaf_hash
-from croupier.services.ledger.book import Book, LogError, read
+from croupier.services.ledger.book import Book, LogError, LostError, read
 from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
@@ -146,7 +146,7 @@ class Committed:
         seen = max(self.head.position, self._known.position)
         if head.position < seen:
             msg = f"the head went back from {seen} to {head.position}"
-            raise LogError(msg)
+            raise LostError(msg)
         if self.head.position == 0 and head.position > 0:
             self._recover(head)
         else:
@@ -206,7 +206,7 @@ class Committed:
         at, known = self.book.frontier, self._known.frontier
         if at.size == known.size and at != known:
             msg = f"the log to {known.size} is not the one that was seen before"
-            raise LogError(msg)
+            raise LostError(msg)
 
     def _check_requests(self, last: int) -> None:
         """Refuse a log whose request ids are not all known: a retry would apply twice."""

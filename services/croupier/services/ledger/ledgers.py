@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
@@ -11,9 +13,11 @@ from eventsourcing.persistence import DataError, PersistenceError
 from croupier.domain.errors import Reason, Refused, shown
 from croupier.domain.names import is_id
 from croupier.services.ledger.book import LogError
+from croupier.services.ledger.fence import Fence, is_excused, not_fenced, refusal
 from croupier.services.ledger.ledger import Ledger
-from croupier.services.ledger.requests import Request
+from croupier.services.ledger.requests import Request, UnfenceLedger
 from croupier.services.ledger.rounds import Rounds
+from croupier.services.ledger.seen import Seen
 from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_times
 from croupier.services.ledger.writer import Limits, Observer
@@ -48,7 +52,10 @@ class Ledgers:
         clock: Callable[[], int],
         limits: Limits,
         assigned: Callable[[str], bool] = everything,
+        *,
+        seen: Seen | None = None,
     ) -> None:
+        """Serve the ledgers of an engine, whose logs may not end before what was `seen` of them."""
         self.engine = engine
         self._observer = observer
         self._clock = clock
@@ -56,8 +63,11 @@ class Ledgers:
         self.is_assigned = assigned
         self._rounds = Rounds()
         self._open: dict[str, Ledger] = {}
-        self._seen: dict[str, Head] = {}
-        """Where the logs of ledgers that were closed ended: they may not go back unnoticed."""
+        self._seen = seen or Seen()
+        """Where the logs of ledgers ended: they may not go back unnoticed."""
+        self._replaced: list[Ledger] = []
+        """Ledgers that were fenced and are served again by others, not closed yet."""
+        self._unfencing: set[asyncio.Task[Receipt]] = set()
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
 
@@ -81,8 +91,8 @@ class Ledgers:
         """Open a ledger and fold its log; where it cannot be served, that is logged and known."""
         try:
             self._opened(ledger_id).exists()
-        except Refused as refusal:
-            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+        except Refused as refused:
+            if refused.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
 
     def release_idle(self, unused_s: float) -> list[str]:
@@ -90,14 +100,17 @@ class Ledgers:
         idle = [one for one in self if not self.is_assigned(one.id) and one.is_idle_for(unused_s)]
         for ledger in idle:
             del self._open[ledger.id]
-            self._seen[ledger.id] = ledger.seen
+            self._seen.note(ledger.id, ledger.seen)
+            ledger.close()
+        for ledger in [one for one in self._replaced if not one.held]:
+            self._replaced.remove(ledger)
             ledger.close()
         return [ledger.id for ledger in idle]
 
     def get(self, ledger_id: str) -> Ledger:
         """Return a ledger that exists, or refuse."""
         ledger = self._open.get(ledger_id)
-        if ledger is None and self.engine.exists(ledger_id):
+        if ledger is None and self._may_exist(ledger_id):
             ledger = self._opened(ledger_id)
         if ledger is None or not (ledger.fenced or ledger.exists()):
             raise Refused(
@@ -106,6 +119,10 @@ class Ledgers:
                 ledger=ledger_id,
             )
         return ledger
+
+    def _may_exist(self, ledger_id: str) -> bool:
+        """Return whether there is a log, or one was seen that is there no more."""
+        return self.engine.exists(ledger_id) or self._seen.get(ledger_id).position > 0
 
     def changed(self, ledger_id: str) -> bool:
         """Return whether another process may have committed to a ledger since it was read here."""
@@ -154,6 +171,106 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    # --- fences ----------------------------------------------------------------------------------
+
+    def fence(self, ledger_id: str) -> Fence:
+        """Return what is behind the fence of a ledger, or refuse one that is served."""
+        ledger = self._fenced(ledger_id)
+        if not ledger.fenced:
+            raise not_fenced(ledger_id)
+        try:
+            with closing(self._store(ledger_id)) as store:
+                return ledger.fence(store)
+        except DataError as error:
+            raise refusal(ledger_id, str(error)) from error
+        except PersistenceError as error:
+            raise Refused(Reason.STORE_UNAVAILABLE, f"the ledger's store: {error}") from error
+
+    def _fenced(self, ledger_id: str) -> Ledger:
+        """Return a ledger whether it is fenced or not, or refuse one that does not exist."""
+        try:
+            return self.get(ledger_id)
+        except Refused as refused:
+            if refused.reason is Reason.LEDGER_FENCED and ledger_id in self._open:
+                return self._open[ledger_id]
+            raise
+
+    async def unfence(self, ledger_id: str, request: Request) -> Receipt:
+        """Serve a fenced ledger again, with what its log has lost on the record, or refuse.
+
+        It has to end where `request` says, and to be a whole log; else it stays fenced.
+        """
+        # Once begun it is ended, also when the caller goes away.
+        task = asyncio.get_running_loop().create_task(self._unfence(ledger_id, request))
+        self._unfencing.add(task)
+        task.add_done_callback(self._unfencing.discard)
+        return await asyncio.shield(task)
+
+    async def _unfence(self, ledger_id: str, request: Request) -> Receipt:
+        fenced = self._fenced(ledger_id)
+        if not fenced.fenced:
+            # It was done before, or is refused.
+            return await fenced.submit(replace(request, expected_position=None))
+        fence = self.fence(ledger_id)
+        if fence.known.recorded_us >= self._clock():
+            # What is recorded from now on has to be later than all that was lost.
+            raise Refused(Reason.CLOCK_BEHIND, "this machine's clock is behind what was lost")
+        assert isinstance(request.command, UnfenceLedger)
+        command = replace(
+            request.command,
+            why=fence.why,
+            lost_first=fence.first,
+            lost_last=fence.last,
+            lost_root=fence.known.frontier.root if fence.last else b"",
+            lost_recorded_us=fence.known.recorded_us if fence.last else 0,
+        )
+        fresh = self._made(ledger_id, self._store(ledger_id), _NOTHING)
+        try:
+            receipt = await fresh.submit(replace(request, command=command))
+        except BaseException:
+            fresh.close()
+            raise
+        self._serve_again(fenced, fresh)
+        return receipt
+
+    def _serve_again(self, fenced: Ledger, fresh: Ledger) -> None:
+        """Serve a ledger by another object in place of the one that is fenced."""
+        if self._open.get(fenced.id) is not fenced:
+            fresh.close()  # somebody was first
+            return
+        self._open[fenced.id] = fresh
+        self._replaced.append(fenced)
+        self._seen.accept(fenced.id, fresh.seen)
+        logger.warning("ledger unfenced", ledger=fenced.id, position=fresh.seen.position)
+        self._observer.ledger_unfenced(fenced.id)
+
+    def look_again(self, fenced: Ledger) -> None:
+        """Serve a fenced ledger again if through another process an operator has said so."""
+        try:
+            store = self._store(fenced.id)
+        except Refused:
+            return
+        try:
+            excused = is_excused(store, fenced.seen)
+        except PersistenceError:
+            excused = False
+        if not excused:
+            store.close()
+            return
+        fresh = self._made(fenced.id, store, _NOTHING)
+        try:
+            fresh.head()
+        except Refused:
+            fresh.close()
+        else:
+            self._serve_again(fenced, fresh)
+
+    def keep_seen(self, ledger: Ledger) -> None:
+        """Keep how far a ledger's log was seen to reach, for processes that start later."""
+        self._seen.note(ledger.id, ledger.seen)
+
+    # --- in the background -----------------------------------------------------------------------
+
     async def keep_books(self) -> None:
         """Save snapshots of books when it is time for them, for ever."""
         await self._for_ever(Ledger.keep_book)
@@ -183,8 +300,11 @@ class Ledgers:
 
     def close(self) -> None:
         """Let go of every store."""
-        while self._open:
-            self._open.popitem()[1].close()
+        for ledger in (*self._open.values(), *self._replaced):
+            self.keep_seen(ledger)
+            ledger.close()
+        self._open.clear()
+        self._replaced.clear()
 
     def _summary(self, ledger_id: str) -> Summary | None:
         """Return what a list shows; None if it does not exist or its store is away."""
@@ -201,32 +321,44 @@ class Ledgers:
             return ledger.summary() if ledger.fenced or ledger.exists() else None
         except PersistenceError as error:
             logger.error("store unavailable", ledger=ledger_id, error=str(error))  # noqa: TRY400
-        except Refused as refusal:
-            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+        except Refused as refused:
+            if refused.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
         opened = self._open.get(ledger_id)
         return opened.summary() if opened and opened.fenced else None
 
     def _ids(self) -> Iterator[str]:
         """Yield the ids of the engine's ledgers; what is called otherwise is none of ours."""
-        return (one for one in self.engine.ledgers() if is_id(one))
+        return (
+            one for one in sorted({*self.engine.ledgers(), *self._seen.ledgers()}) if is_id(one)
+        )
 
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
         if ledger is None:
             store = self._store(ledger_id)
-            known = self._seen.pop(ledger_id, _NOTHING)
-            ledger = Ledger(
-                ledger_id,
-                store,
-                self._observer,
-                self._clock,
-                self._limits,
-                rounds=self._rounds,
-                known=known,
-            )
+            ledger = self._made(ledger_id, store, self._known(ledger_id, store))
             self._open[ledger_id] = ledger
         return ledger
+
+    def _made(self, ledger_id: str, store: Store, known: Head) -> Ledger:
+        return Ledger(
+            ledger_id,
+            store,
+            self._observer,
+            self._clock,
+            self._limits,
+            rounds=self._rounds,
+            known=known,
+        )
+
+    def _known(self, ledger_id: str, store: Store) -> Head:
+        """Return what the log has to lead through: what was seen, unless it is excused from it."""
+        known = self._seen.get(ledger_id)
+        try:
+            return _NOTHING if known.position and is_excused(store, known) else known
+        except PersistenceError:
+            return known  # who asks next is told that the store does not answer
 
     def _store(self, ledger_id: str) -> Store:
         try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Thread
@@ -21,8 +22,9 @@ from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.book import LogError, LostError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
+from croupier.services.ledger.fence import RECENT, FenceObserver, refusal
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
@@ -33,7 +35,7 @@ from croupier.v1 import events_pb2
 logger = structlog.get_logger()
 
 
-class Observer(SnapshotObserver, Protocol):
+class Observer(SnapshotObserver, FenceObserver, Protocol):
     """Who is told what the writer does."""
 
     def turn_committed(
@@ -44,10 +46,6 @@ class Observer(SnapshotObserver, Protocol):
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """So many requests wait for a turn."""
-        ...
-
-    def ledger_fenced(self, ledger: str, why: str) -> None:
-        """The ledger is not served any more."""
         ...
 
 
@@ -101,6 +99,8 @@ class Writer:
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
+        self.lost = False
+        self.recent: deque[RequestEntry] = deque(maxlen=RECENT)
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -339,6 +339,7 @@ class Writer:
             logger.warning("commit failed", ledger=self._ledger, recorded=recorded)
             if not recorded:
                 raise
+        self.recent.extend(turn.entries)
         turn.committed_now()
 
     def _answer(self, found: Found) -> Answer:
@@ -366,15 +367,14 @@ class Writer:
 
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
-        self.fenced = str(error)
+        self.fenced, self.lost = str(error), isinstance(error, LostError)
         self._forget()
         logger.critical("ledger fenced", ledger=self._ledger, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        message = f"ledger {self._ledger} waits for an operator: {self.fenced}"
-        return Refused(Reason.LEDGER_FENCED, message, ledger=self._ledger, why=self.fenced)
+        return refusal(self._ledger, self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:
