@@ -78,12 +78,23 @@ class House:
     """Ledgers over a folder, with short ways to ask."""
 
     def __init__(
-        self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None, engine=None
+        self,
+        folder: Path,
+        *,
+        wrap=lambda store: store,
+        limits=None,
+        clock=None,
+        engine=None,
+        seen=None,
     ):
         self.watcher = Watcher()
         self.clock = clock or Clock()
         self.ledgers = Ledgers(
-            engine or StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
+            engine or StoreEngine(folder, wrap),
+            self.watcher,
+            self.clock,
+            limits or Limits(),
+            seen=seen,
         )
 
     @property

@@ -180,7 +180,7 @@ class Committed:
         self, head: Head, check: Callable[[Sequence[events_pb2.Event]], None] | None = None
     ) -> None:
         """Fold records up to `head`; `check` sees each page of events that was folded."""
-        self._check_known()
+        self._check_known(head)
         while self.book.position < head.position:
             wanted = min(PAGE, head.position - self.book.position)
             records = self._store.records(self.book.position, wanted)
@@ -193,18 +193,23 @@ class Committed:
             for record in records:
                 event = read(record)
                 self.book.fold(record, event)
-                self._check_known()
+                self._check_known(head)
                 self._fold_live(event)
                 events.append(event)
             if check is not None:
                 check(events)
         if self.book.frontier != head.frontier:
+            if self.head.position:  # what was folded before was the log then
+                seen = self.head.position
+                msg = f"the log to {head.position} does not go on from what was seen to {seen}"
+                raise LostError(msg)
             msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
             raise LogError(msg)
 
-    def _check_known(self) -> None:
+    def _check_known(self, head: Head) -> None:
         at, known = self.book.frontier, self._known.frontier
-        if at.size == known.size and at != known:
+        # Where the head is what was seen, and the log is not, it is the log that was changed.
+        if at.size == known.size and at != known != head.frontier:
             msg = f"the log to {known.size} is not the one that was seen before"
             raise LostError(msg)
 

@@ -212,7 +212,7 @@ class Ledgers:
             # It was done before, or is refused.
             return await fenced.submit(replace(request, expected_position=None))
         fence = self.fence(ledger_id)
-        if fence.known.recorded_us >= self._clock():
+        if fence.last and fence.known.recorded_us >= self._clock():
             # What is recorded from now on has to be later than all that was lost.
             raise Refused(Reason.CLOCK_BEHIND, "this machine's clock is behind what was lost")
         assert isinstance(request.command, UnfenceLedger)

@@ -29,7 +29,14 @@ class Seen:
     """The furthest head of each ledger. Many processes may keep theirs in the same folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Keep them in `folder`, made when there is something to keep; None remembers only."""
+        """Keep them in `folder`, made if it does not exist; None remembers only.
+
+        Raises:
+            OSError: the folder cannot be made.
+
+        """
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._noted: dict[str, Head] = {}
 
@@ -69,7 +76,6 @@ class Seen:
             yield True
             return
         try:
-            self._folder.mkdir(exist_ok=True)
             lock = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             logger.warning("heads that were seen cannot be kept", error=str(error))
@@ -115,6 +121,7 @@ class Seen:
         }
         part = path.with_name(f"{path.name}.{os.getpid()}")
         try:
+            part.touch(0o600)
             part.write_text(json.dumps(said) + "\n")
             part.replace(path)
         except OSError as error:
