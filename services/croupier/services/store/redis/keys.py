@@ -40,3 +40,15 @@ class Keys:
     def own(self) -> tuple[str, ...]:
         """Return the keys that a ledger has whatever it holds."""
         return (self.head, self.log, self.requests, self.streams)
+
+
+class Directory:
+    """The keys below a prefix that are no ledger's."""
+
+    __slots__ = ("format", "ledgers")
+
+    def __init__(self, prefix: str) -> None:
+        self.format = f"{prefix}:format"
+        """The format of everything below the prefix."""
+        self.ledgers = f"{prefix}:ledgers"
+        """The set of the ids of all ledgers that were ever opened."""

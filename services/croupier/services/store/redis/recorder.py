@@ -20,6 +20,7 @@ from croupier.services.audit.tree import Frontier
 from croupier.services.store.redis import scripts
 from croupier.services.store.redis.committing import commit_arguments
 from croupier.services.store.redis.keys import Keys
+from croupier.services.store.redis.levels import least
 from croupier.services.store.redis.library import StreamRecorder
 from croupier.services.store.redis.log import PAGE, OriginatorIdType
 from croupier.services.store.redis.packing import (
@@ -52,6 +53,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         self, servers: Servers, keys: Keys, originator_id_type: OriginatorIdType = "text"
     ) -> None:
         super().__init__(servers, keys, originator_id_type)
+        self.durability = least(servers.address)
         self._writer = secrets.token_hex(8)
         self._epoch: bytes | None = None
         self._unsettled = False

@@ -7,7 +7,8 @@ first. Who is told that a server is away asks again when he likes, and finds out
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from redis import exceptions as theirs
 from redis.backoff import NoBackoff
@@ -19,6 +20,8 @@ from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.breaker import Breaker
 from croupier.services.store.redis.errors import translated
 from croupier.services.store.redis.scripts import Script
+
+T = TypeVar("T")
 
 REDIRECTIONS = 5
 """How often a Cluster may send a command on to another node."""
@@ -110,9 +113,8 @@ class Servers(ABC):
             PersistenceError: it was refused, or there is no answer.
 
         """
-        answer, line = self._asked(key, lambda line: line.ask(*command), None)
-        line.release()
-        return answer
+        with translated():
+            return self.there(key, lambda line: line.ask(*command))
 
     def run(self, script: Script, keys: Any, arguments: Any = ()) -> Any:
         """Run a script where its first key is and return the answer.
@@ -121,9 +123,8 @@ class Servers(ABC):
             PersistenceError: it was refused, or there is no answer.
 
         """
-        answer, line = self._asked(keys[0], lambda line: line.run(script, keys, arguments), None)
-        line.release()
-        return answer
+        with translated():
+            return self.there(keys[0], lambda line: line.run(script, keys, arguments))
 
     def run_and_hold(
         self, script: Script, keys: Any, arguments: Any, line: Line | None
@@ -134,30 +135,44 @@ class Servers(ABC):
             PersistenceError: it was refused, or there is no answer; the line is given back.
 
         """
-        return self._asked(keys[0], lambda line: line.run(script, keys, arguments), line)
-
-    def _asked(self, key: str, ask: Any, line: Line | None) -> tuple[Any, Line]:
         with translated():
-            node = self.node(key)
-            if line is not None and line.node is not node:
+            return self._held(keys[0], lambda line: line.run(script, keys, arguments), line)
+
+    def there(self, key: str, ask: Callable[[Line], T]) -> T:
+        """Ask something where a key is, with the driver's own errors.
+
+        Raises:
+            redis.RedisError: it was refused, or there is no answer.
+            OperationalError: nobody was asked, since the server is known to be away.
+
+        """
+        answer, line = self._held(key, ask, None)
+        line.release()
+        return answer
+
+    def _held(self, key: str, ask: Callable[[Line], T], line: Line | None) -> tuple[T, Line]:
+        node = self.node(key)
+        if line is not None and line.node is not node:
+            line.release()
+            line = None
+        for _ in range(REDIRECTIONS):
+            line = line or self._line(node)
+            try:
+                return ask(line), line
+            except theirs.AskError as error:
                 line.release()
-                line = None
-            for _ in range(REDIRECTIONS):
-                line = line or self._line(node)
-                try:
-                    return ask(line), line
-                except theirs.AskError as error:
-                    line.release()
-                    line = self._asking(error)
-                except theirs.MovedError as error:
-                    line.release()
-                    line, node = None, self.moved(error)
-                except BaseException as error:
-                    line.release()
-                    if isinstance(error, AWAY):
-                        node.breaker.trip(error)
-                    raise
-            raise theirs.ClusterDownError(f"{key} was moved more than {REDIRECTIONS} times")
+                line = self._asking(error)
+            except theirs.MovedError as error:
+                line.release()
+                line, node = None, self.moved(error)
+            except BaseException as error:
+                line.release()
+                if isinstance(error, AWAY):
+                    line.node.breaker.trip(error)
+                raise
+        if line is not None:
+            line.release()
+        raise theirs.ClusterDownError(f"{key} was moved more than {REDIRECTIONS} times")
 
     def _line(self, node: Node) -> Line:
         try:
