@@ -14,6 +14,8 @@ from time import monotonic
 import structlog
 from eventsourcing.persistence import OperationalError
 
+from croupier.services.store.redis.errors import said
+
 logger = structlog.get_logger()
 
 PAUSE_S, PAUSE_MAX_S = 0.02, 1.0
@@ -54,7 +56,7 @@ class Breaker:
             if self._why or self._ended.is_set():
                 return
             self._since = monotonic()
-            self._why = str(error) or type(error).__name__
+            self._why = said(error)
         logger.error("redis is away", server=self._name, why=self._why)
         Thread(target=self._ask, daemon=True, name=f"asks for {self._name}").start()
 
@@ -64,7 +66,7 @@ class Breaker:
             try:
                 self.probe()
             except Exception as error:  # noqa: BLE001  # whatever it is, the server is not back
-                self._why = str(error) or type(error).__name__
+                self._why = said(error)
             else:
                 away_s = round(monotonic() - self._since, 1)
                 logger.info("redis is back", server=self._name, away_s=away_s)

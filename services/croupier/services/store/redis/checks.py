@@ -13,6 +13,7 @@ from redis import exceptions as theirs
 from croupier.services.store.engine_error import EngineError
 from croupier.services.store.redis import scripts
 from croupier.services.store.redis.address import Address
+from croupier.services.store.redis.errors import said
 from croupier.services.store.redis.keys import FORMAT, Directory, Keys
 from croupier.services.store.redis.servers import Line, Node, Servers, check_is_master
 
@@ -47,7 +48,7 @@ def check(servers: Servers) -> list[str]:
 
 
 def _explained(error: theirs.RedisError, address: Address) -> str:
-    text = str(error) or type(error).__name__
+    text = said(error)
     if isinstance(error, theirs.AuthenticationError) or text.startswith("NOAUTH"):
         return f"wrong user or password: {text}"
     if isinstance(error, theirs.NoPermissionError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -18,6 +20,15 @@ _CLUSTER: Any = RedisCluster
 _CLUSTER_NODE: Any = ClusterNode
 
 
+@contextmanager
+def _no_cluster_is_down() -> Iterator[None]:
+    """Raise an error of the driver's family where it raises one that is of none."""
+    try:
+        yield
+    except theirs.RedisClusterException as error:
+        raise theirs.ClusterDownError(str(error)) from error
+
+
 class Cluster(Servers):
     """The nodes of a Cluster. The driver knows which has which slots, and looks again if told."""
 
@@ -31,11 +42,12 @@ class Cluster(Servers):
         super().__init__(address)
         options = connection_options(address)
         options.pop("db")
-        self._cluster: Any = _CLUSTER(
-            startup_nodes=[_CLUSTER_NODE(host, port) for host, port in address.hosts],
-            ssl=address.tls,
-            **options,
-        )
+        with _no_cluster_is_down():
+            self._cluster: Any = _CLUSTER(
+                startup_nodes=[_CLUSTER_NODE(host, port) for host, port in address.hosts],
+                ssl=address.tls,
+                **options,
+            )
         self._nodes: dict[str, Node] = {}
         self._lock = Lock()
 
@@ -57,7 +69,8 @@ class Cluster(Servers):
             self._topology.move_slot(error)
         named = self._cluster.get_node(error.host, error.port)
         if named is None:
-            self._topology.initialize(additional_startup_nodes_info=[(error.host, error.port)])
+            with _no_cluster_is_down():
+                self._topology.initialize(additional_startup_nodes_info=[(error.host, error.port)])
             named = self._cluster.get_node(error.host, error.port)
         if named is None:
             raise theirs.ClusterDownError(f"{error.host}:{error.port} is no node of the Cluster")
@@ -76,7 +89,8 @@ class Cluster(Servers):
 
     def _probe(self, node: Node) -> None:
         """Look which nodes there are now, and raise unless this one is well or has no slots."""
-        self._topology.initialize(last_failed_node_name=node.name)
+        with _no_cluster_is_down():
+            self._topology.initialize(last_failed_node_name=node.name)
         if any(one.name == node.name for one in self._cluster.get_primaries()):
             node.probe()
 

@@ -14,14 +14,22 @@ from eventsourcing.persistence import (
     ProgrammingError,
 )
 from redis import exceptions as theirs
+from redis.sentinel import MasterNotFoundError
 
 _PASSING = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "UNBLOCKED")
 """Answers of a server that cannot do what is asked for now, but may be able to later."""
 
 
+def said(error: Exception) -> str:
+    """Return an error in words, without what the driver tells of itself."""
+    if isinstance(error, MasterNotFoundError):
+        return "none of the Sentinels says where the master is"
+    return str(error) or type(error).__name__
+
+
 def translation(error: theirs.RedisError) -> PersistenceError:
     """Return the library's error for one of the driver's."""
-    text = str(error)
+    text = said(error)
     if isinstance(
         error,
         theirs.ConnectionError
