@@ -56,9 +56,9 @@ async def test_what_is_there_already_is_left_alone(tmp_path, left):
     "changes, code, said",
     [
         ({"ledger": "../casino"}, 2, "'../casino' is no ledger's id"),
-        ({"from": "nowhere"}, 2, "'nowhere' names no engine"),
-        ({"from": "sqlite:"}, 2, "'sqlite:' names no engine"),
-        ({"to": "paper:x"}, 2, "'paper:x' names no engine"),
+        ({"from": "nowhere"}, 2, "--from: an engine is sqlite:PATH"),
+        ({"from": "sqlite:"}, 2, "--from: sqlite:PATH names a folder"),
+        ({"to": "paper:x"}, 2, "--to: an engine is sqlite:PATH"),
         ({"from": "sqlite:no/such/folder"}, 2, "no/such/folder is no folder"),
         ({"ledger": "another"}, 1, "ledger another was not copied: the source has no such ledger"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import subprocess
 import tempfile
@@ -17,6 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 START_TIMEOUT_S = 30
+PORTS = range(10_000, 20_000)
 
 DURABLE = {
     "appendonly": "yes",
@@ -112,11 +114,15 @@ class RedisServer:
 
 
 def free_port() -> int:
-    """Return a port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that was free a moment ago, below those that connections get by themselves.
+
+    A node of a Cluster also takes the port 10,000 above.
+    """
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _answers(client: redis.Redis) -> bool:

@@ -42,7 +42,7 @@ from croupier.services.rpc.odds import OddsService
 from croupier.services.rpc.play import PlayService
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
-from croupier.services.store.sqlite import SQLiteEngine
+from croupier.services.store.choosing import engines_of
 from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
@@ -117,14 +117,16 @@ class Server:
         self._health = health.aio.HealthServicer()
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
+        self.engines = engines_of(settings.engine, settings.engines, settings.data)
         self.ledgers = Ledgers(
-            SQLiteEngine(settings.data),
+            self.engines,
             self,
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
             seen=Seen(settings.data / "seen"),
         )
+        settings.data.mkdir(parents=True, exist_ok=True)
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
@@ -204,7 +206,10 @@ class Server:
             own = join_address(host, self.port)
             self.assignment = Assignment(own, (own,))
         add_AdminServiceServicer_to_server(
-            AdminService(self.ledgers, self.assignment, version("croupier"), now_us()), self._grpc
+            AdminService(
+                self.ledgers, self.engines, self.assignment, version("croupier"), now_us()
+            ),
+            self._grpc,
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
         refused, bulk = self.metrics.command_refused, Bulk()
@@ -260,14 +265,18 @@ class Server:
         if self._metrics_server is not None:
             self._metrics_server.close()
         self.ledgers.close()
+        self.engines.close()
 
     def standing(self) -> Standing:
         """Return what this process says of itself when it is ready."""
         return Standing(
             port=self.port,
             metrics_port=self.metrics_port,
-            engine=self.ledgers.engine.name,
-            durability=self.ledgers.engine.durability,
+            engine=self.engines.name,
+            durability=self.engines.durability,
+            where=self.engines.where,
+            others=self.engines.others(),
+            not_checked=self.engines.not_checked(),
             ledgers=len(list(self.ledgers)),
             not_served=self.ledgers.not_served(),
         )

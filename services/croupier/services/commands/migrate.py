@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,8 +16,11 @@ from croupier.domain.names import is_id
 from croupier.services.commands.process import fail
 from croupier.services.ledger.book import LogError
 from croupier.services.ledger.copying import Copied, CopyRefusedError, copy
-from croupier.services.store.engines import EngineNameError, engine_at
+from croupier.services.store.choosing import SQLITE, check_engine, engines_of
 from croupier.services.store.store import Engine
+
+HERE = Path("data")
+"""The folder of an engine that is called `sqlite` and no more."""
 
 Source = Annotated[str, typer.Option("--from", help="the engine that has the ledger")]
 Target = Annotated[str, typer.Option("--to", help="the engine that is to have it")]
@@ -26,15 +30,18 @@ Ledger = Annotated[str, typer.Option(help="the ledger's id")]
 def migrate(*, source: Source, ledger: Ledger, target: Target) -> None:
     """Copy a ledger from one engine to another, byte for byte, while nobody writes to it.
 
-    An engine is `sqlite:FOLDER`. What was interrupted is served by nobody, and the same command
-    goes on with it. Exits with 1 if the ledger was not copied to the end.
+    An engine is what `croupier serve --engine` takes: sqlite:FOLDER or a redis URL. What was
+    interrupted is served by nobody, and the same command goes on with it. Exits with 1 if the
+    ledger was not copied to the end.
     """
     if not is_id(ledger):
         fail(f"{ledger!r} is no ledger's id", code=2)
+    _check(source, "from")
+    _check(target, "to")
+    _check_folder(source)
     try:
-        copied = _copied(engine_at(source, make=False), ledger, engine_at(target, make=True))
-    except EngineNameError as error:
-        fail(str(error), code=2)
+        with closing(_engine(source)) as there, closing(_engine(target)) as here:
+            copied = _copied(there, ledger, here)
     except (CopyRefusedError, LogError, PersistenceError, OSError) as error:
         fail(f"ledger {ledger} was not copied: {error}")
     if copied.resumed_at:
@@ -42,6 +49,24 @@ def migrate(*, source: Source, ledger: Ledger, target: Target) -> None:
     typer.echo(f"events       {copied.head.position}")
     typer.echo(f"request ids  {copied.requests}")
     typer.echo(f"root         {copied.head.frontier.root.hex()}, recomputed on both sides")
+
+
+def _check(place: str, option: str) -> None:
+    try:
+        check_engine(place)
+    except ValueError as error:
+        fail(f"--{option}: {error}", code=2)
+
+
+def _check_folder(source: str) -> None:
+    """Refuse a folder that does not exist: the engine would make it."""
+    scheme, _, folder = source.partition(":")
+    if scheme == SQLITE and not (Path(folder) if folder else HERE).is_dir():
+        fail(f"--from: {folder or HERE} is no folder", code=2)
+
+
+def _engine(place: str) -> Engine:
+    return engines_of(place, {}, HERE).usual
 
 
 def _copied(source: Engine, ledger: str, target: Engine) -> Copied:

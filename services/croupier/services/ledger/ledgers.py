@@ -81,9 +81,13 @@ class Ledgers:
 
     def not_recovered(self) -> list[str]:
         """Return the assigned ledgers that are not open: through other processes new ones come."""
+        try:
+            ids = self._ids()
+        except Refused:  # it is looked again later
+            return []
         return [
             one
-            for one in self._ids()
+            for one in ids
             if self.is_assigned(one) and one not in self._open and one not in self.away
         ]
 
@@ -110,7 +114,7 @@ class Ledgers:
     def get(self, ledger_id: str) -> Ledger:
         """Return a ledger that exists, or refuse."""
         ledger = self._open.get(ledger_id)
-        if ledger is None and self._may_exist(ledger_id):
+        if ledger is None and self._exists(ledger_id):
             ledger = self._opened(ledger_id)
         if ledger is None or not (ledger.fenced or ledger.exists()):
             raise Refused(
@@ -119,10 +123,6 @@ class Ledgers:
                 ledger=ledger_id,
             )
         return ledger
-
-    def _may_exist(self, ledger_id: str) -> bool:
-        """Return whether there is a log, or one was seen that is there no more."""
-        return self.engine.exists(ledger_id) or self._seen.get(ledger_id).position > 0
 
     def changed(self, ledger_id: str) -> bool:
         """Return whether another process may have committed to a ledger since it was read here."""
@@ -135,7 +135,7 @@ class Ledgers:
 
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""
-        if not self.engine.exists(ledger_id):
+        if not self._exists(ledger_id):
             # What comes too late leaves nothing behind, not even an empty log.
             check_times(request, self._clock(), Head())
         return await self._opened(ledger_id).submit(request)
@@ -327,11 +327,20 @@ class Ledgers:
         opened = self._open.get(ledger_id)
         return opened.summary() if opened and opened.fenced else None
 
-    def _ids(self) -> Iterator[str]:
-        """Yield the ids of the engine's ledgers; what is called otherwise is none of ours."""
-        return (
-            one for one in sorted({*self.engine.ledgers(), *self._seen.ledgers()}) if is_id(one)
-        )
+    def _ids(self) -> list[str]:
+        """Return the ids of ledgers that are or were here; what is called otherwise is not ours."""
+        try:
+            found = {*self.engine.ledgers(), *self._seen.ledgers()}
+        except PersistenceError as error:
+            raise _away("the engine does not say which ledgers there are", error) from error
+        return sorted(filter(is_id, found))
+
+    def _exists(self, ledger_id: str) -> bool:
+        """Return whether there is a log, or one was seen that is there no more."""
+        try:
+            return self.engine.exists(ledger_id) or self._seen.get(ledger_id).position > 0
+        except PersistenceError as error:
+            raise _away("the engine does not say whether there is such a ledger", error) from error
 
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
@@ -372,3 +381,8 @@ class Ledgers:
             ) from error
         self.away.pop(ledger_id, None)
         return store
+
+
+def _away(message: str, error: PersistenceError) -> Refused:
+    logger.error("engine away", error=str(error))
+    return Refused(Reason.STORE_UNAVAILABLE, f"{message}; ask again with the same request id")

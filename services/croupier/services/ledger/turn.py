@@ -23,12 +23,16 @@ CLOCK_TOLERANCE_US = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of recording: the positions a request's events have, and the events."""
+    """Proof of recording: the positions a request's events have, and the events.
+
+    `durability` says how safe they are, in a word of the engine.
+    """
 
     first: int
     last: int
     version: int
     events: tuple[events_pb2.Event, ...]
+    durability: str = ""
 
 
 NOTHING = Receipt(0, 0, 0, ())
@@ -45,13 +49,18 @@ class Turn:
     """What a turn has decided so far. Where it says something was recorded, it will be."""
 
     def __init__(
-        self, committed: Committed, done_before: dict[RequestKey, RequestEntry], now_us: int
+        self,
+        committed: Committed,
+        done_before: dict[RequestKey, RequestEntry],
+        now_us: int,
+        durability: str,
     ) -> None:
         self.sealed: list[Sealed] = []
         self.entries: list[RequestEntry] = []
         self._committed = committed
         self._done_before = done_before
         self._now_us = now_us
+        self._durability = durability
         self._layer = Layer(committed)
         self._frontier = committed.head.frontier
         self._recorded_us = max(now_us, committed.head.recorded_us)
@@ -118,7 +127,8 @@ class Turn:
             return NOTHING
         frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
         events = tuple(one.event for one in sealed)
-        receipt = Receipt(events[0].position, events[-1].position, events[-1].version, events)
+        first, last = events[0], events[-1]
+        receipt = Receipt(first.position, last.position, last.version, events, self._durability)
         # From here on nothing can fail: the command is part of the turn.
         self._layer.merge(layer)
         self._frontier = frontier

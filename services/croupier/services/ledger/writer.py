@@ -306,7 +306,8 @@ class Writer:
     def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
         self._catch_up()
         keys = {request.key for job in jobs for request in job.requests}
-        turn = Turn(self.committed, self._store.find_requests(keys), self._clock())
+        done_before, durability = self._store.find_requests(keys), self._store.durability
+        turn = Turn(self.committed, done_before, self._clock(), durability)
         found = [
             turn.decide_together(job.requests) if job.atomic else turn.decide_each(job.requests)
             for job in jobs
@@ -353,7 +354,8 @@ class Writer:
         if not events or not all(is_caused_by(event, entry) for event in events):
             msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
             raise LogError(msg)
-        return Receipt(entry.first, entry.last, events[-1].version, events)
+        version, durability = events[-1].version, self._store.durability
+        return Receipt(entry.first, entry.last, version, events, durability)
 
     # --- when something is wrong -----------------------------------------------------------------
 

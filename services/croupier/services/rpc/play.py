@@ -47,7 +47,7 @@ class PlayService(PlayServiceServicer):
         receipt = await ledger.submit(parsed)
         _, table_id = names.parse_table(request.table, "table")
         return pb.PlayResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             allowed=views.allowed_to_wire(ledger.table(table_id, "table")),
         )
 
@@ -105,5 +105,5 @@ class PlayService(PlayServiceServicer):
         return batch.begin(ledger)
 
     async def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        results = views.Results(self._ledgers.engine.durability, self._command_refused)
+        results = views.Results(self._command_refused)
         return await self._bulk.each(results.add, answers)

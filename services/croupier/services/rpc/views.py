@@ -34,9 +34,7 @@ RESULTS_BYTES_MAX = 2_000_000
 M = TypeVar("M", bound=Message)
 
 
-def receipt_to_wire(
-    receipt: Receipt, durability: str, *, omit_events: bool = False
-) -> receipts_pb2.Receipt:
+def receipt_to_wire(receipt: Receipt, *, omit_events: bool = False) -> receipts_pb2.Receipt:
     """Return a receipt as its message."""
     return receipts_pb2.Receipt(
         first_position=receipt.first,
@@ -44,7 +42,7 @@ def receipt_to_wire(
         version=receipt.version,
         events=() if omit_events else receipt.events,
         events_omitted=omit_events,
-        durability=durability,
+        durability=receipt.durability,
     )
 
 
@@ -54,8 +52,7 @@ class Results:
     `command_refused` is told the reason of each that was refused.
     """
 
-    def __init__(self, durability: str, command_refused: Callable[[str], None]) -> None:
-        self._durability = durability
+    def __init__(self, command_refused: Callable[[str], None]) -> None:
         self._command_refused = command_refused
         self._room = RESULTS_BYTES_MAX
 
@@ -73,7 +70,7 @@ class Results:
             refusal = answer if isinstance(answer, Refused) else INTERNAL
             self._command_refused(refusal.reason.value)
             return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
-        receipt = receipt_to_wire(answer, self._durability, omit_events=self._room <= 0)
+        receipt = receipt_to_wire(answer, omit_events=self._room <= 0)
         return receipts_pb2.CommandResult(receipt=receipt)
 
 

@@ -53,6 +53,8 @@ class Recorder(library.SQLiteApplicationRecorder):
     in the same transaction. A log with a head takes no more events without one.
     """
 
+    durability = "fsync"
+
     def __init__(
         self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
     ) -> None:
@@ -326,7 +328,7 @@ class SQLiteEngine:
     """Ledgers as files of one folder."""
 
     name = "sqlite"
-    durability = "fsync"
+    durability = Recorder.durability
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, made if it does not exist.
@@ -337,6 +339,7 @@ class SQLiteEngine:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self.where = str(folder)
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that have a file here, sorted."""
@@ -364,3 +367,6 @@ class SQLiteEngine:
             recorder.close()
             raise
         return recorder
+
+    def close(self) -> None:
+        """Let go of nothing: stores hold what is held."""

@@ -116,6 +116,11 @@ class Commit:
 class Store(Protocol):
     """One ledger's log in some engine. Raises the library's persistence errors."""
 
+    @property
+    def durability(self) -> str:
+        """Return how safe a commit is when `commit` returns, in a word that receipts carry."""
+        ...
+
     def head(self) -> Head:
         """Return the committed head."""
         ...
@@ -187,9 +192,20 @@ class Store(Protocol):
 class Engine(Protocol):
     """Where ledgers are kept."""
 
-    name: str
-    durability: str
-    """What an acknowledgement means, in a word that receipts carry."""
+    @property
+    def name(self) -> str:
+        """Return which kind of engine it is."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """Return where the ledgers are, for a person; nothing secret is in it."""
+        ...
+
+    @property
+    def durability(self) -> str:
+        """Return what an acknowledgement means, in a word that receipts carry."""
+        ...
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that may exist here, sorted."""
@@ -201,4 +217,8 @@ class Engine(Protocol):
 
     def open(self, ledger: str) -> Store:
         """Return the store of a ledger, made if it does not exist."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all that the engine holds; stores are closed before."""
         ...
