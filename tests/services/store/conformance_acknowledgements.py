@@ -17,7 +17,10 @@ from tests.support.ledgers import House
 from tests.support.lines import Cut
 
 CUTS = (Cut.BEFORE, Cut.DURING, Cut.AFTER)
-ATTEMPTS = 20
+LONG = 6
+"""For how many attempts an engine is away that is away for long."""
+
+PATIENCE_S, RETRY_S = 30, 0.005
 SEED = 20_270_102
 CALLERS = 6
 COMMANDS = 20
@@ -28,17 +31,23 @@ class AcknowledgementConformance(ABC):
 
     @abstractmethod
     def cuttable(self, folder):
-        """Return an engine and its line; called again, the same engine by another line."""
+        """Return an engine and its line; called again, the same engine by another line.
+
+        What is to be done at the end is added to `_lines`.
+        """
 
     @pytest.fixture(autouse=True)
     async def _houses(self, tmp_path):
         self._folder = tmp_path
-        self._open = []
+        self._open, self._lines = [], []
         self.house, self.line = self._another_house()
         await self.house.create()
         yield
         for house in self._open:
             house.close()
+            house.ledgers.engine.close()
+        for close in self._lines:
+            close()
 
     def _another_house(self):
         engine, line = self.cuttable(self._folder)
@@ -57,11 +66,12 @@ class AcknowledgementConformance(ABC):
 
     async def _insist(self, house, player, amount, request_id):
         """Ask as a caller does, again until there is a receipt."""
-        for _ in range(ATTEMPTS):
-            receipt = await self._ask(house, player, amount, request_id)
-            if receipt is not None:
-                return receipt
-        raise AssertionError(f"{request_id} has no receipt after {ATTEMPTS} attempts")
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                receipt = await self._ask(house, player, amount, request_id)
+                if receipt is not None:
+                    return receipt
+                await asyncio.sleep(RETRY_S)
 
     def _recordings(self, request_id):
         """Return the events of a request, read by a process that was never cut off."""
@@ -91,7 +101,7 @@ class AcknowledgementConformance(ABC):
     async def test_a_command_that_was_cut_off_here_is_recorded_once_through_another_process(
         self, moment
     ):
-        self.line.cut(moment, away=ATTEMPTS)
+        self.line.cut(moment, away=LONG)
         receipt = await self._ask(self.house, "anna", 5, "d")
         other, _ = self._another_house()
         original = await other.deposit("anna", 5, "d")
@@ -101,7 +111,7 @@ class AcknowledgementConformance(ABC):
         assert await self._insist(self.house, "anna", 5, "d") == original
 
     async def test_a_lost_answer_followed_by_somebody_elses_commit_resolves_to_the_original(self):
-        self.line.cut(Cut.AFTER, away=ATTEMPTS)
+        self.line.cut(Cut.AFTER, away=LONG)
         first = await self._ask(self.house, "anna", 5, "d")
         other, _ = self._another_house()
         later = await other.deposit("bert", 7, "later")
