@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from croupier.domain.errors import Reason, Refused
-from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.sealing import Sealed, seal
 from croupier.services.ledger.state import Layer
-from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey
+from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey, Store
 from croupier.v1 import events_pb2
 
 CLOCK_TOLERANCE_US = 5_000_000
@@ -150,6 +151,21 @@ class Turn:
     def committed_now(self) -> None:
         """Let the committed state take over the turn's layer."""
         self._committed.advance(self._layer, self.commit)
+
+
+def original(store: Store, entry: RequestEntry) -> Receipt:
+    """Return the receipt that a request got when it was recorded.
+
+    Raises:
+        LogError: the index of request ids says something else than the records: it is in no tree.
+
+    """
+    records = store.records(entry.first - 1, entry.last - entry.first + 1)
+    events = tuple(read(record) for record in records)
+    if not events or not all(is_caused_by(event, entry) for event in events):
+        msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
+        raise LogError(msg)
+    return Receipt(entry.first, entry.last, events[-1].version, events, store.durability)
 
 
 def check_times(request: Request, now_us: int, head: Head) -> None:

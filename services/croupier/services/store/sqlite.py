@@ -254,6 +254,12 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
 
+    def confirm(self) -> None:
+        """Do nothing: a commit is on disk when it returns."""
+
+    def be_next(self, seconds: float) -> None:
+        """Do nothing: the lock is fair."""
+
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:

@@ -6,7 +6,7 @@ library's notifications, since those already hold their position.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
@@ -169,6 +169,21 @@ class Store(Protocol):
         Raises:
             SnapshotError: there is something else in its place.
 
+        """
+        ...
+
+    def confirm(self) -> Callable[[], str] | None:
+        """Return what makes sure that all commits so far are as safe as was asked for.
+
+        It blocks, for a limited time, and is to be called in a thread; it returns how safe they
+        are, and never fails. None means that they are that safe already.
+        """
+        ...
+
+    def be_next(self, seconds: float) -> None:
+        """Ask others to leave the next commit to this writer, for a time that is limited.
+
+        Where a lock does so already it does nothing.
         """
         ...
 

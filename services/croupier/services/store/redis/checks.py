@@ -149,19 +149,16 @@ def _check_keys(servers: Servers, nodes: list[Node]) -> None:
     probe = Keys(address.prefix, "_")
     keys = (probe.head, probe.log)
     servers.there(probe.head, lambda line: line.run(scripts.HEAD, keys, ()))
-    try:
-        form = servers.there(directory.format, lambda line: line.ask("GET", directory.format))
-        kind = servers.there(directory.ledgers, lambda line: line.ask("TYPE", directory.ledgers))
-    except theirs.ResponseError as error:
-        if "WRONGTYPE" not in str(error):
-            raise
-        form, kind = b"?", b""
     begun = f"{address.shown}: the keys that begin with {address.prefix}: are not those of ledgers"
     more = f"; choose another prefix (?prefix=...): {directory.format}"
+    form, kind = _directory(servers, directory)
     if form is None:
-        if kind != b"none" or (other := _any_key(nodes, address.prefix)):
-            found = directory.ledgers if kind != b"none" else other
-            raise EngineError(f"{begun}{more} is not there, {found} is")
+        other = directory.ledgers if kind != b"none" else _any_key(nodes, address.prefix)
+        # Somebody else may just be the first to open a ledger here: he makes the format first.
+        form, kind = _directory(servers, directory)
+        if form is None and other:
+            raise EngineError(f"{begun}{more} is not there, {other} is")
+    if form is None:
         return
     if not form.isdigit() or kind not in {b"none", b"set"}:
         raise EngineError(f"{begun}{more} or {directory.ledgers} is of another application")
@@ -170,6 +167,18 @@ def _check_keys(servers: Servers, nodes: list[Node]) -> None:
             f"{address.shown}: the keys are of format {int(form)}, this program knows {FORMAT}: "
             "a later version of it wrote them"
         )
+
+
+def _directory(servers: Servers, directory: Directory) -> tuple[bytes | None, bytes]:
+    """Return the format of the keys, None if there is none, and the type of their directory."""
+    try:
+        form = servers.there(directory.format, lambda line: line.ask("GET", directory.format))
+    except theirs.ResponseError as error:
+        if "WRONGTYPE" not in str(error):
+            raise
+        form = b"?"
+    kind = servers.there(directory.ledgers, lambda line: line.ask("TYPE", directory.ledgers))
+    return form, kind
 
 
 def _any_key(nodes: list[Node], prefix: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from eventsourcing.persistence import (
@@ -20,7 +21,7 @@ from croupier.services.audit.tree import Frontier
 from croupier.services.store.redis import scripts
 from croupier.services.store.redis.committing import commit_arguments
 from croupier.services.store.redis.keys import Keys
-from croupier.services.store.redis.levels import least
+from croupier.services.store.redis.levels import asked, least
 from croupier.services.store.redis.library import StreamRecorder
 from croupier.services.store.redis.log import PAGE, OriginatorIdType
 from croupier.services.store.redis.packing import (
@@ -31,6 +32,7 @@ from croupier.services.store.redis.packing import (
     snapshot_of,
 )
 from croupier.services.store.redis.servers import Line, Servers
+from croupier.services.store.redis.waiting import wait_for
 from croupier.services.store.store import (
     Commit,
     Head,
@@ -58,7 +60,11 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         self._epoch: bytes | None = None
         self._unsettled = False
         self._seen: tuple[bytes, ...] = ()
-        self._held: Line | None = None
+        self._confirms = asked(servers.address) != self.durability
+        self._line: Line | None = None
+        """On which commits were made that nobody has confirmed."""
+        self._covers = True
+        """Whether all that is to be confirmed was committed on it."""
 
     # --- the library's interface ---------------------------------------------------------------
 
@@ -149,9 +155,8 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             self.head()
         assert self._epoch is not None
         keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._writer)
-        servers = self._servers
         try:
-            answer = servers.run(scripts.COMMIT, keys, arguments)
+            answer = self._answer(keys, arguments)
         except OperationalError:
             self._unsettled = True
             raise
@@ -171,6 +176,17 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             case _:
                 msg = "the ledger's keys were removed or others were put in their place"
                 raise DataError(msg)
+
+    def _answer(self, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Run the script; where commits are confirmed, keep the line on which that is asked for."""
+        if not self._confirms:
+            return self._servers.run(scripts.COMMIT, keys, arguments)
+        before, self._line = self._line, None
+        answer, self._line = self._servers.run_and_hold(scripts.COMMIT, keys, arguments, before)
+        if before is not None and self._line is not before:
+            # On this one nobody can ask for what was committed on the other.
+            self._covers = False
+        return answer
 
     # --- the ledger's interface: reading ---------------------------------------------------------
 
@@ -241,11 +257,26 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         key = self._keys.snapshot(name)
         return snapshot_of(name, self._servers.ask(key, "HMGET", key, *SNAPSHOT_FIELDS))
 
+    # --- the ledger's interface: how safe commits are ------------------------------------------
+
+    def confirm(self) -> Callable[[], str] | None:
+        """Return what waits for replicas, or for the disk; see `Store.confirm`."""
+        line, self._line, covers = self._line, None, self._covers
+        self._covers = True
+        if line is None:
+            return None
+        return partial(wait_for, line, self._servers.address, covers=covers)
+
     # --- the ledger's interface: taking turns ----------------------------------------------------
 
     def try_lock(self) -> bool:
         """Take nothing: between processes there is no lock, only the comparison of the head."""
         return True
+
+    def be_next(self, seconds: float) -> None:
+        """Ask others to leave the next commit to this writer; see `Store.be_next`."""
+        arguments = (self._writer, round(1000 * seconds))
+        self._servers.run(scripts.NEXT, (self._keys.head,), arguments)
 
     def lock(self) -> None:
         """Take nothing, and wait for nobody."""
@@ -256,3 +287,6 @@ class Recorder(StreamRecorder, ApplicationRecorder):
     def close(self) -> None:
         """Let go of what is held; the connections are the engine's."""
         self._closed = True
+        if self._line is not None:
+            self._line.release()
+            self._line = None
