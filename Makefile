@@ -21,7 +21,7 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check proto drift bench bench-smoke clean lock stubs
+.PHONY: help setup run demo test drills check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,12 @@ stubs: $(INSTALLED)
 	@$(BIN)/python -m grpc_tools.protoc -I proto \
 		--plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
 		--grpc_python_out=$(STUBS) --mypy_grpc_out=quiet:$(STUBS) $(SERVICES)
+
+drills: $(INSTALLED) ## break real Redis servers under load: what is lost, how long it takes
+	@$(BIN)/python -m tests.drills
+
+drill-%: $(INSTALLED) # one of them, e.g. `make drill-failover`
+	@$(BIN)/python -m tests.drills $*
 
 bench: $(INSTALLED) $(PLOTTING) ## measure speed against yardsticks of the same run, and draw it
 	@$(BIN)/python tests/bench/run.py
