@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Self
 
+from tests.support.engines import engine_of
+
 COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
 START_TIMEOUT_S = 30
 
@@ -24,6 +26,7 @@ class ServerProcess:
                 "--listen=127.0.0.1:0",
                 "--metrics-listen=127.0.0.1:0",
                 f"--data={data}",
+                f"--engine={engine_of(data)}",
                 *flags,
             ],
             stdout=subprocess.PIPE,
