@@ -50,7 +50,9 @@ OPTIONS = (
     Option("partner_add", False, "cards may be added to a partner's build"),
     Option("partner_raise", False, "a partner's single build may be raised"),
     Option("raise_own", False, "a player may raise his own single build"),
-    Option("raise_absorbs", False, "loose groups of the new value may join a build as it is raised"),
+    Option(
+        "raise_absorbs", False, "loose groups of the new value may join a build as it is raised"
+    ),
     Option("same_value_builds", True, "two builds of one value may lie on the table"),
     Option("final_sweep", True, "a sweep with the last card of the pack counts"),
     Option(
