@@ -127,7 +127,7 @@ class AuditService(AuditServiceServicer):
 def _watched(request: pb.WatchEventsRequest, ledger: Ledger) -> str:
     """Return the stream of the table that is watched, "" for the whole log, or refuse."""
     if not request.table:
-        if caller().roles <= {Role.DEALER}:
+        if caller().roles <= {Role.DEALER, Role.PLAYER}:
             raise Refused(
                 Reason.ROLE_NOT_ALLOWED,
                 f"caller {caller().name} may watch single tables, not the whole log",

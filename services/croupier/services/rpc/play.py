@@ -14,6 +14,7 @@ from croupier.services.rpc.ahead import Ahead
 from croupier.services.rpc.batches import Batch, Pending
 from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.calls import caller
+from croupier.services.rpc.permissions import check_commands
 from croupier.services.rpc.streams import Streams
 from croupier.v1 import play_pb2 as pb
 from croupier.v1 import receipts_pb2
@@ -42,6 +43,7 @@ class PlayService(PlayServiceServicer):
         self._command_refused = command_refused
 
     async def Play(self, request: pb.PlayRequest, context: Any) -> pb.PlayResponse:
+        check_commands(caller(), (request,), "")
         ledger_id, parsed = wire.play_from_wire(request, self._draw, self._nonces)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         receipt = await ledger.submit(parsed)
@@ -95,6 +97,7 @@ class PlayService(PlayServiceServicer):
     async def _begin(self, request: pb.PlayBatchRequest | pb.PlayStreamRequest) -> Pending:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        check_commands(caller(), request.commands, "commands")
         batch = await Batch.parse(
             self._bulk,
             "commands",
