@@ -74,8 +74,10 @@ async def evidence(house: House) -> list[bytes]:
 
 
 def test_every_command_is_a_players_or_the_dealers():
-    commands = {one.name for one in play_pb2.PlayRequest.DESCRIPTOR.oneofs_by_name["command"].fields}
-    assert PLAYERS | DEALERS == commands
+    commands = {
+        one.name for one in play_pb2.PlayRequest.DESCRIPTOR.oneofs_by_name["command"].fields
+    }
+    assert commands == PLAYERS | DEALERS
     assert not PLAYERS & DEALERS
 
 
