@@ -1198,8 +1198,10 @@ class DrawRevealed(_message.Message):
 
     NONCE_FIELD_NUMBER: _builtins.int
     nonce: _builtins.bytes
-    """Its dice are the bytes of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian), those
-    below 252, modulo 6, plus 1.
+    """Its bytes are those of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian). Its dice
+    are those below 252, modulo 6, plus 1. Its deck is the pack, ace to king of spades, clubs, hearts
+    and diamonds, in which place i = 51, 50 ... 1 (of 0 to 51) changes with place (byte modulo i+1);
+    a byte of 256 - 256 modulo i+1 or more is passed over.
     """
     def __init__(
         self,
@@ -1519,7 +1521,7 @@ class DeckBrought(_message.Message):
     DECK_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
-    """Hands of a match are numbered from 1."""
+    """Hands are numbered from 1 through the life of a table, whatever match they are of."""
     dealer: _builtins.str
     @_builtins.property
     def deck(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -1929,7 +1931,9 @@ class HandScored(_message.Message):
     OVERTIME_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
     overtime: _builtins.bool
-    """The match goes on, without the conditions for sides close to the target."""
+    """The match is in overtime from this hand on, or was before: without the conditions for sides
+    close to the target it goes on until one side alone is ahead.
+    """
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SideScore]: ...
     def __init__(

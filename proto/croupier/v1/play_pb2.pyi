@@ -694,7 +694,7 @@ class Shuffle(_message.Message):
 
     HAND_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
-    """Hands of a match are numbered from 1."""
+    """The hand to be dealt next; hands are numbered from 1 through the life of a table."""
     def __init__(
         self,
         *,

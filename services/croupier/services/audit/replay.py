@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from croupier.domain import table as rules
 from croupier.domain.bookkeeping import table_postings
+from croupier.domain.card_events import (
+    HandDealt,
+    HandScored,
+    LeftoversTaken,
+    MatchWon,
+    TableSwept,
+)
 from croupier.domain.cup_events import (
+    DrawRevealed,
     PlacesLit,
 )
 from croupier.domain.events import (
@@ -58,6 +66,11 @@ _AUTOMATIC = (
     | Eliminated
     | DeathRollAwarded
     | RaceWon
+    | HandDealt
+    | TableSwept
+    | LeftoversTaken
+    | HandScored
+    | MatchWon
 )
 """What nobody can ask for: it comes by itself or not at all."""
 
@@ -69,7 +82,7 @@ class Replay:
     """A table's stream folded event by event, with its escrow and its bankroll summed beside it.
 
     What comes by itself (payouts, what a throw comes to, where the bank goes, which places are lit,
-    the end of a round) is recomputed from the state before it, by the functions that the server
+    the cards of a deck, the count of a hand, the end of a round) is recomputed from the state before it, by the functions that the server
     used; postings are recomputed from their events; escrow must equal what the state holds, and so
     must the bankroll where the house banks.
     """
@@ -137,12 +150,18 @@ class Replay:
             if event != expected:
                 told, due = self._told(event), self._told(expected)
                 return [f"recorded {told} where {due} has to follow"]
-        elif isinstance(event, _AUTOMATIC) and not self._closing(event):
+        elif self._comes_by_itself(event) and not self._closing(event):
             return [f"recorded {self._told(event)} where nothing is due"]
         elif isinstance(event, TableClosed | RoundVoided) and self._escrow:
             what = "closed" if isinstance(event, TableClosed) else "void"
             return [f"{what} while escrow holds {self._escrow}"]
         return []
+
+    def _comes_by_itself(self, event: TableEvent) -> bool:
+        """Return whether nobody can ask for this; a draw, not where it tells a deck of cards."""
+        if isinstance(event, DrawRevealed) and self._table is not None:
+            return secretive(self._table.game) is not None
+        return isinstance(event, _AUTOMATIC)
 
     def _closing(self, event: TableEvent) -> bool:
         """Return whether a payout returns a whole holding to its owner, as the table says."""
