@@ -211,7 +211,11 @@ class Secretive(Protocol):
     """
 
     secrets: frozenset[type]
-    """The kinds of facts that can hold something to conceal."""
+    """The kinds of facts that can hold something to conceal.
+
+    What a command that brings such a thing causes is all of these kinds: of other facts everything
+    is shown, the digest of the command too.
+    """
 
     def seen(self, state: Any, eyes: Eyes) -> View:
         """Return the state as these eyes may see it."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from croupier.domain.event import NAMES
-from croupier.domain.games import GAMES
+from croupier.domain.games import SECRETS
 from croupier.domain.games.protocol import NOBODYS, Eyes, Secretive, secretive
 from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.ledger import Ledger
@@ -20,12 +20,7 @@ from croupier.services.ledger.turn import Receipt
 from croupier.services.store.mapper import payload_from_wire, payload_to_wire
 from croupier.v1 import events_pb2
 
-SECRET = frozenset(
-    NAMES[kind]
-    for game in GAMES.values()
-    if (secrets := secretive(game)) is not None
-    for kind in secrets.secrets
-)
+SECRET = frozenset(NAMES[kind] for kind in SECRETS)
 """The permanent names of the kinds of events that can hold something to conceal."""
 
 
@@ -103,13 +98,14 @@ def _hidden(ledger: Ledger, event: events_pb2.Event) -> _Hidden | None:
 def _concealed(event: events_pb2.Event, hidden: _Hidden, eyes: Eyes) -> events_pb2.Event:
     """Return an event without what these eyes may not see yet.
 
-    The digest of the request goes too, even where they see all of the fact: who knows the rest of
-    a request could try out what little of it he does not know.
+    The digest of the request and the salt go too, even where they see all of the fact: by these he
+    who knows most of a deck could find the rest by trying out, from the digest or a hash.
     """
     field, _, payload = payload_to_wire(hidden.game.conceal(hidden.state, hidden.fact, eyes))
     shown = events_pb2.Event()
     shown.CopyFrom(event)
     shown.ClearField("request_digest")
+    shown.ClearField("salt")
     shown.concealed = True
     getattr(shown, field).CopyFrom(payload)
     return shown
