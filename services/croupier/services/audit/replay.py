@@ -135,16 +135,23 @@ class Replay:
 
     def end(self) -> list[str]:
         """Return what is missing where the stream ends here."""
-        return [f"the stream ends where {missing} has to follow" for missing in self._expected]
+        return [f"the stream ends where {self._told(one)} has to follow" for one in self._expected]
+
+    def _told(self, event: TableEvent) -> str:
+        """Return what an event says; only its kind where not everybody may see all of it yet."""
+        game = None if self._table is None else secretive(self._table.game)
+        hides = game is not None and type(event) in game.secrets
+        return type(event).__name__ if hides else str(event)
 
     def _check_expected(self, event: TableEvent) -> list[str]:
         if self._expected:
             expected, *rest = self._expected
             self._expected = tuple(rest)
             if event != expected:
-                return [f"recorded {event} where {expected} has to follow"]
+                told, due = self._told(event), self._told(expected)
+                return [f"recorded {told} where {due} has to follow"]
         elif self._comes_by_itself(event) and not self._closing(event):
-            return [f"recorded {event} where nothing is due"]
+            return [f"recorded {self._told(event)} where nothing is due"]
         elif isinstance(event, TableClosed | RoundVoided) and self._escrow:
             what = "closed" if isinstance(event, TableClosed) else "void"
             return [f"{what} while escrow holds {self._escrow}"]
