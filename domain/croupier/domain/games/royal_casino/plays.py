@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from croupier.domain.cards import Card
-from croupier.domain.games.royal_casino.groups import ACE_HIGH, PIPS, VALUE_LEAST, WORTH
+from croupier.domain.games.royal_casino.groups import ACE_HIGH, PIPS, WORTH
 from croupier.domain.games.royal_casino.layout import Build, Position
 
 
@@ -15,7 +15,7 @@ class Play:
     Of values there are sets as whole numbers: bit v is set if v is one of them.
     """
 
-    __slots__ = ("_held", "_missing", "_position", "card", "pips", "worth")
+    __slots__ = ("_held", "_missing", "_position", "_rest", "card", "pips", "worth")
 
     def __init__(self, position: Position, card: Card, owed: int) -> None:
         """Play a card; `owed` are the values of the player's own builds."""
@@ -23,10 +23,10 @@ class Play:
         self.card = card
         self.pips = PIPS[card]
         self.worth = WORTH[card]
+        self._rest = {WORTH[other] for other in position.hand if other != card}
         held = 0
-        for other in position.hand:
-            if other != card:
-                held |= 1 << WORTH[other]
+        for value in self._rest:
+            held |= 1 << value
         self._held = held
         self._missing = owed & ~held
 
@@ -52,8 +52,8 @@ class Play:
     def new_values(self) -> Iterator[int]:
         """Yield the values, ascending, with which a build can be made, given the loose cards."""
         if not self._missing:
-            for value in range(VALUE_LEAST, ACE_HIGH + 1):
-                if self._held >> value & 1 and self._is_free(value):
+            for value in sorted(self._rest):
+                if self._is_free(value):
                     yield value
 
     def extensible(self) -> Iterator[Build]:
