@@ -46,6 +46,11 @@ def _build(number, text):
     return Build(number, int(value.rstrip("*")), tuple(cards), value.endswith("*"), owner)
 
 
+FULLEST = at("AC AH AD KC", "2S 2C 2H 2D AS 3S 4S 5S 6S 7S 8S 9S 10S JS QS KS")
+"""As many loose cards as can lie, four of a rank dealt first and one of each other trailed, and the
+hand with the most moves there."""
+
+
 def capture(card, loose="", *builds):
     return card_commands.Capture(MOVER, card, tuple(loose.split()), builds)
 

@@ -9,11 +9,7 @@ import pytest
 from croupier.domain.card_commands import AddToBuild, Capture, CreateBuild, RaiseBuild, Trail
 from croupier.domain.games.royal_casino.legality import check
 from croupier.domain.games.royal_casino.moves import KINDS, count_moves, kinds, legal_moves
-from tests.support.capturing import PARTNER, add, at, capture, create, lift, trail
-
-LOOSE_MOST = "2S 2C 2H 2D AS 3S 4S 5S 6S 7S 8S 9S 10S JS QS KS"
-FULLEST = at("AC AH AD KC", LOOSE_MOST)
-"""As many loose cards as can lie: four of a rank dealt first, then one of each other trailed."""
+from tests.support.capturing import FULLEST, PARTNER, add, at, capture, create, lift, trail
 
 
 def test_every_move_is_listed_in_the_order_of_cards_then_kinds_then_loose_cards():

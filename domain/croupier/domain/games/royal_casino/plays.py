@@ -15,7 +15,7 @@ class Play:
     Of values there are sets as whole numbers: bit v is set if v is one of them.
     """
 
-    __slots__ = ("_held", "_missing", "_position", "_rest", "card", "pips", "worth")
+    __slots__ = ("_held", "_missing", "_position", "card", "pips", "worth")
 
     def __init__(self, position: Position, card: Card, owed: int) -> None:
         """Play a card; `owed` are the values of the player's own builds."""
@@ -23,10 +23,10 @@ class Play:
         self.card = card
         self.pips = PIPS[card]
         self.worth = WORTH[card]
-        self._rest = {WORTH[other] for other in position.hand if other != card}
         held = 0
-        for value in self._rest:
-            held |= 1 << value
+        for other in position.hand:
+            if other != card:
+                held |= 1 << WORTH[other]
         self._held = held
         self._missing = owed & ~held
 
@@ -52,7 +52,10 @@ class Play:
     def new_values(self) -> Iterator[int]:
         """Yield the values, ascending, with which a build can be made, given the loose cards."""
         if not self._missing:
-            for value in sorted(self._rest):
+            held = self._held
+            while held:
+                value = (held & -held).bit_length() - 1
+                held &= held - 1
                 if self._is_free(value):
                     yield value
 
