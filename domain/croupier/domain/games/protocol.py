@@ -229,11 +229,11 @@ class Secretive(Protocol):
         """
         ...
 
-    def moves(self, state: Any) -> Iterator[Command]:
+    def moves(self, state: Any, start: int = 0) -> Iterator[Command]:
         """Yield every command that the player to move may play now, each one once.
 
-        They are in an order that depends on the state alone. Where a phase has no such commands
-        it yields none.
+        They are in an order that depends on the state alone, from number `start` (from 0) on. Where
+        a phase has no such commands it yields none.
         """
         ...
 

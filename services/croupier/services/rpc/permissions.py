@@ -30,6 +30,7 @@ ROLES: dict[str, frozenset[Role]] = {
     "/croupier.v1.PlayService/Play": _PLAY,
     "/croupier.v1.PlayService/PlayBatch": _PLAY,
     "/croupier.v1.PlayService/PlayStream": _PLAY,
+    "/croupier.v1.PlayService/ListMoves": _PLAY,
     "/croupier.v1.AccountService/Deposit": _MONEY,
     "/croupier.v1.AccountService/Withdraw": _MONEY,
     "/croupier.v1.AccountService/TransferBatch": _MONEY,

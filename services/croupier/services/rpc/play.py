@@ -9,7 +9,7 @@ from typing import Any
 from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.turn import Answer
-from croupier.services.rpc import batches, eyes, names, views, wire
+from croupier.services.rpc import batches, eyes, moves, names, views, wire
 from croupier.services.rpc.ahead import Ahead
 from croupier.services.rpc.batches import Batch, Pending
 from croupier.services.rpc.bulk import Bulk
@@ -74,6 +74,11 @@ class PlayService(PlayServiceServicer):
         finally:
             taking.cancel()
             ahead.cancel()
+
+    async def ListMoves(self, request: pb.ListMovesRequest, context: Any) -> pb.ListMovesResponse:
+        ledger_id, table_id = names.parse_table(request.table, "table")
+        ledger = self._ledgers.get(caller().check_ledger(ledger_id))
+        return await moves.listed(request, ledger.table(table_id, "table"), caller(), self._bulk)
 
     async def _take(
         self,
