@@ -34,7 +34,7 @@ def view(state: State, eyes: Eyes = None) -> View:
 
 
 def _match(state: State, pot: int) -> dict[str, Detail]:
-    """Return what is known of the match; by side: `points`, and `conditions` while there are any."""
+    """Return what is known of the match; by side: `points`, and `conditions` while they hold."""
     free = state.overtime or bool(state.winners)
     return {
         "ante": state.terms.ante,
