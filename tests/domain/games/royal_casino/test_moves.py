@@ -87,6 +87,8 @@ def test_the_list_depends_on_the_position_alone():
         (at("3S JS", "", "8 bert 6D 2H"), ("raise_build", "trail")),
         (at("3S JS", "", "8 anna 6D 2H", raise_own=True), ("raise_build",)),
         (at("8S", "", "8 anna 6D 2H"), ("capture",)),
+        (at("AS", "AD"), ("capture",)),
+        (at("AS AC", "AD"), ("capture", "create_build")),
         (at("AS KC", "AD", "13 bert 10D 3H"), ("capture", "create_build", "trail")),
         (at("AS AC", "KD", "13 bert 10D 3H"), ("create_build", "raise_build", "trail")),
     ],
