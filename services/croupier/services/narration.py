@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from croupier.domain.money import CURRENCIES
 from croupier.domain.settlement import RESERVE_RETURNED
+from croupier.services import narration_cards
 from croupier.services.store.mapper import kind_of
 from croupier.v1 import events_pb2, tables_pb2, values_pb2
 
@@ -44,6 +45,8 @@ _RULES = {
     "highest_total": "the highest total as a round starts",
     "last_player_left": "the last player left in the game",
     "high_storm": "a High Storm",
+    "most_cards": "most cards",
+    "overtime": "alone ahead in overtime",
     "throw_voided": "the throw is void",
     RESERVE_RETURNED: "the reserve, not needed any more",
 }
@@ -276,7 +279,7 @@ def _in_death_roll(event: events_pb2.Event) -> str:
         case "race_won":
             return f"{event.race_won.player} wins the game: {rule(event.race_won.rule)}"
         case kind:
-            return kind.replace("_", " ")
+            return narration_cards.happened(event) or kind.replace("_", " ")
 
 
 _BANKED = ("ceelo_bank",)
