@@ -18,6 +18,7 @@ import pytest
 from google.protobuf.message import Message
 from prometheus_client import generate_latest
 
+from croupier.services.rpc import watching
 from croupier.services.rpc.callers import Role
 from croupier.services.rpc.permissions import ROLES
 from croupier.v1 import (
@@ -286,12 +287,26 @@ class Evening:
 
 
 @pytest.fixture(params=[100, 1], ids=["in memory", "loaded anew"])
-async def room(serve: Serve, tokens: Tokens, request: pytest.FixtureRequest) -> Room:
-    """A room whose server keeps so many tables in memory, with another table than that of cards."""
+async def room(
+    serve: Serve,
+    tokens: Tokens,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Room:
+    """A room whose server keeps so many tables in memory, with another table than that of cards.
+
+    What is sent to watchers is kept in small pages, so that a hand does not end on the page on
+    which it began.
+    """
+    monkeypatch.setattr(watching, "PAGE", 16)
     held = room_tokens(tokens)
-    served = await serve(tokens=tokens.file, live_tables=request.param, heartbeat_s=0.02)
+    draw_key = tmp_path / "draw.key"
+    draw_key.write_bytes(b"the same decks at every run")
+    kept = {"live_tables": request.param, "heartbeat_s": 0.02}
+    served = await serve(tokens=tokens.file, draw_key=draw_key, **kept)
     room = await room_of(served, held)
-    await room.seat()
+    await room.seat(options={"target": 50})  # so that no match ends here
     await room.operator.ask(open_table("dice"))
     return room
 

@@ -22,6 +22,7 @@ from tests.support.serving import Refusal
 
 CARD = re.compile(r"\b(?:10|[2-9AJQK])[SHDC]\b")
 PLAYS = ("cards_captured", "build_created", "build_extended", "build_raised", "card_trailed")
+MOVES = {"capture", "create_build", "add_to_build", "raise_build", "trail"}
 HIDING = ("deck_brought", "deck_drawn", "hand_dealt")
 
 
@@ -107,6 +108,8 @@ def check(truth: Truth, eyes: frozenset[str] | None, request: Message, response:
             _check_event(truth, eyes, part)
         elif isinstance(part, tables_pb2.Table) and part.name == TABLE:
             _check_view(truth, None if over else eyes, part, over=over)
+        elif isinstance(part, play_pb2.PlayResponse):
+            _check_allowed(truth, eyes, part)
         elif isinstance(part, play_pb2.ListMovesResponse) and part.moves:
             assert eyes is None or part.player in eyes
         if not over:
@@ -160,6 +163,7 @@ def _check_view(
     if over:  # a step of a replay of what is over
         assert all(hand_of(table, player) is not None for player in SEATS)
         return
+    _check_allowed(truth, eyes, table)
     for player, cards in truth.held.items():
         shown = hand_of(table, player)
         assert (shown is not None) == (eyes is None or player in eyes), player
@@ -167,6 +171,17 @@ def _check_view(
             # A replay shows the hand as it was: what was played since lies open.
             assert set(shown) <= cards | truth.open_cards
             assert set(shown) == cards or table.version < truth.version
+
+
+def _check_allowed(
+    truth: Truth, eyes: frozenset[str] | None, answer: tables_pb2.Table | play_pb2.PlayResponse
+) -> None:
+    """Check that of a hand that is not seen not even the kinds of its moves are told."""
+    if truth.since is None or eyes is None:
+        return
+    for player in {one.player for one in answer.allowed} - eyes:
+        kinds = {one.command for one in answer.allowed if one.player == player}
+        assert kinds == MOVES, player
 
 
 def _parts(message: Message, truth: Truth) -> Iterator[tuple[Message, bool]]:
