@@ -22,7 +22,7 @@ from croupier.domain.dice import DRAWN, Source
 from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.evolve import evolve
-from croupier.domain.games.royal_casino.board import Board, sides_of
+from croupier.domain.games.royal_casino.board import sides_of
 from croupier.domain.games.royal_casino.layout import Build
 from croupier.domain.games.royal_casino.state import TURN
 from tests.support.play import Sitting
@@ -171,7 +171,7 @@ class RoyalTable(Sitting):
             self.ante()
             self.deal()
         board = evolve(self.board, turn=self.seats.index(mover), **board)
-        state = evolve(self.state, board=board)
+        state = evolve(self.state, board=board, phase=TURN)
         if score is not None:
             state = evolve(state, scores=scores(score), played=5)
         self.table = evolve(self.table, state=state)
@@ -240,7 +240,3 @@ def any_move(at, chance):
 def cards_of(at):
     """Return all cards of the hand being played, wherever they are, sorted."""
     return sorted(at.board.cards)
-
-
-def new_board(seats, deck):
-    return Board.of(1, tuple(deck), seats, 0)

@@ -82,9 +82,9 @@ class Replay:
     """A table's stream folded event by event, with its escrow and its bankroll summed beside it.
 
     What comes by itself (payouts, what a throw comes to, where the bank goes, which places are lit,
-    the cards of a deck, the count of a hand, the end of a round) is recomputed from the state before it, by the functions that the server
-    used; postings are recomputed from their events; escrow must equal what the state holds, and so
-    must the bankroll where the house banks.
+    the cards of a deck, the count of a hand, the end of a round) is recomputed from the state
+    before it, by the functions that the server used; postings are recomputed from their events;
+    escrow must equal what the state holds, and so must the bankroll where the house banks.
     """
 
     def __init__(self) -> None:

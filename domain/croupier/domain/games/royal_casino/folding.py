@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from croupier.domain.card_events import (
     BuildCreated,
     BuildExtended,
@@ -33,6 +35,9 @@ from croupier.domain.games.royal_casino.state import (
     WON,
     State,
 )
+
+_Changes = dict[str, Any]
+"""Fields of a board, changed."""
 
 
 def fold(state: State, fact: Fact) -> State:
@@ -112,53 +117,53 @@ def _played(state: State, fact: MoveFact) -> State:
     seat = state.seats.index(fact.player) if fact.player in state.seats else board.turn
     hands = list(board.hands)
     hands[seat] = tuple(card for card in hands[seat] if card != fact.card)
-    board = evolve(board, hands=tuple(hands), turn=state.after(seat), cleared="")
+    is_last = not board.stock and not any(hands)
     match fact:
         case CardTrailed():
-            board = evolve(board, loose=(*board.loose, fact.card))
+            lying: _Changes = {"loose": (*board.loose, fact.card), "cleared": ""}
         case CardsCaptured():
-            board = _captured(state, board, fact)
+            lying = _captured(state, fact, is_last=is_last)
         case _:
-            board = _built(board, fact)
-    if board.stock or not board.is_dealt_out:
+            lying = _built(board, fact)
+    board = evolve(board, hands=tuple(hands), turn=state.after(seat), **lying)
+    if not is_last:
         return evolve(state, board=board)
     return evolve(state, board=board, phase=LEFTOVER if board.loose else SCORE)
 
 
-def _captured(state: State, board: Board, fact: CardsCaptured) -> Board:
+def _captured(state: State, fact: CardsCaptured, *, is_last: bool) -> _Changes:
     """What is taken goes to the pile of the player's side, the card that took it first."""
-    numbers = [build.build for build in fact.builds]
-    builds = tuple(build for build in board.builds if build.number not in numbers)
+    board, builds = state.board, state.board.builds
+    if fact.builds:
+        numbers = [build.build for build in fact.builds]
+        builds = tuple(build for build in builds if build.number not in numbers)
     loose = _without(board.loose, fact.loose)
     taken = (fact.card, *fact.loose, *(card for build in fact.builds for card in build.cards))
-    last = not board.stock and board.is_dealt_out
-    swept = not loose and not builds and (state.terms.final_sweep or not last)
-    return evolve(
-        board,
-        loose=loose,
-        builds=builds,
-        piles=_with(state, board.piles, fact.player, taken),
-        capturer=fact.player,
-        cleared=fact.card if swept else "",
-    )
+    swept = not loose and not builds and (state.terms.final_sweep or not is_last)
+    return {
+        "loose": loose,
+        "builds": builds,
+        "piles": _with(state, board.piles, fact.player, taken),
+        "capturer": fact.player,
+        "cleared": fact.card if swept else "",
+    }
 
 
-def _built(board: Board, fact: BuildCreated | BuildExtended | BuildRaised) -> Board:
+def _built(board: Board, fact: BuildCreated | BuildExtended | BuildRaised) -> _Changes:
     """A build begins, or gets more cards and with them an owner."""
     cards = (fact.card, *fact.loose)
-    loose = _without(board.loose, fact.loose)
     multiple = isinstance(fact, BuildExtended) or fact.multiple
+    changes: _Changes = {"loose": _without(board.loose, fact.loose), "cleared": ""}
     if isinstance(fact, BuildCreated):
         build = Build(fact.build, fact.value, cards, multiple, fact.player)
-        builds = (*board.builds, build)
-        return evolve(board, loose=loose, builds=builds, next_build=fact.build + 1)
+        return {**changes, "builds": (*board.builds, build), "next_build": fact.build + 1}
     builds = tuple(
         Build(one.number, fact.value, (*one.cards, *cards), multiple, fact.player)
         if one.number == fact.build
         else one
         for one in board.builds
     )
-    return evolve(board, loose=loose, builds=builds)
+    return {**changes, "builds": builds}
 
 
 def _taken(state: State, fact: TableSwept | LeftoversTaken) -> State:

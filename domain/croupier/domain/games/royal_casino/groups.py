@@ -47,14 +47,9 @@ def group_count(pips: Sequence[int], value: int) -> int:
     """
     total = sum(pips)
     high = total % value
-    if value == ACE_HIGH:
-        if high > pips.count(ACE):
-            return 0
-        count = (total + (ACE_HIGH - ACE) * high) // ACE_HIGH
-    elif high:
+    if high and value != ACE_HIGH:
         return 0
-    else:
-        count = total // value
+    count = (total + (ACE_HIGH - ACE) * high) // value
     if count < 2 or Splits(pips).unions(value) >> (1 << len(pips)) - 1 & 1:
         return count
     return 0

@@ -72,17 +72,17 @@ def count_moves(position: Position) -> int:
 def kinds(position: Position) -> tuple[str, ...]:
     """Return which kinds of moves are legal, in the order of `KINDS`, without making any move."""
     table = _Reach(position)
-    found = set()
+    found: set[str] = set()
     for play in plays(position):
-        if table.captures(play):
+        if CAPTURE not in found and table.captures(play):
             found.add(CAPTURE)
-        if any(table.builds(play, value) for value in play.new_values()):
+        if CREATE not in found and table.builds(play):
             found.add(CREATE)
-        if any(table.extends(play, build.value) for build in play.extensible()):
+        if ADD not in found and table.extends(play):
             found.add(ADD)
-        if any(True for _ in play.raisable()):
+        if RAISE not in found and any(True for _ in play.raisable()):
             found.add(RAISE)
-        if table.trails(play):
+        if TRAIL not in found and table.trails(play):
             found.add(TRAIL)
     return tuple(kind for kind in KINDS if kind in found)
 
@@ -180,12 +180,17 @@ class _Reach:
     def captures(self, play: Play) -> bool:
         return play.may_capture and (play.worth in self._builds or self._has_group(play.worth))
 
-    def builds(self, play: Play, value: int) -> bool:
-        alone = play.worth == value and self._has_group(value)
-        return alone or self._has_rest(play, value)
+    def builds(self, play: Play) -> bool:
+        for value in play.new_values():
+            if self._has_rest(play, value) or (play.worth == value and self._has_group(value)):
+                return True
+        return False
 
-    def extends(self, play: Play, value: int) -> bool:
-        return play.worth == value or self._has_rest(play, value)
+    def extends(self, play: Play) -> bool:
+        for build in play.extensible():
+            if play.worth == build.value or self._has_rest(play, build.value):
+                return True
+        return False
 
     def trails(self, play: Play) -> bool:
         return not self._owner and not self._ranks >> play.pips & 1

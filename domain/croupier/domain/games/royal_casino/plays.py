@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from croupier.domain.cards import Card
-from croupier.domain.games.royal_casino.groups import ACE_HIGH, PIPS, VALUE_LEAST, WORTH
+from croupier.domain.games.royal_casino.groups import ACE_HIGH, PIPS, WORTH
 from croupier.domain.games.royal_casino.layout import Build, Position
 
 
@@ -52,8 +52,11 @@ class Play:
     def new_values(self) -> Iterator[int]:
         """Yield the values, ascending, with which a build can be made, given the loose cards."""
         if not self._missing:
-            for value in range(VALUE_LEAST, ACE_HIGH + 1):
-                if self._held >> value & 1 and self._is_free(value):
+            held = self._held
+            while held:
+                value = (held & -held).bit_length() - 1
+                held &= held - 1
+                if self._is_free(value):
                     yield value
 
     def extensible(self) -> Iterator[Build]:

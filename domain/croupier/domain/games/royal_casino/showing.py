@@ -34,7 +34,8 @@ def view(state: State, eyes: Eyes = None) -> View:
 
 
 def _match(state: State, pot: int) -> dict[str, Detail]:
-    """Return what is known of the match; by side: `points` and `conditions`."""
+    """Return what is known of the match; by side: `points`, and `conditions` while they hold."""
+    free = state.overtime or bool(state.winners)
     return {
         "ante": state.terms.ante,
         "target": state.terms.target,
@@ -46,7 +47,7 @@ def _match(state: State, pot: int) -> dict[str, Detail]:
         "sides": tuple(" ".join(state.players_of(side)) for side in range(len(state.board.sweeps))),
         "points": state.points,
         "conditions": tuple(
-            "" if state.overtime else condition_of(score, state.terms) for score in state.points
+            "" if free else condition_of(score, state.terms) for score in state.points
         ),
         "overtime": state.overtime,
         "last_hand": tuple(_scores(state)),

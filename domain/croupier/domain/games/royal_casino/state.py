@@ -75,7 +75,8 @@ class State:
     @property
     def points(self) -> tuple[int, ...]:
         """Return the points of every side in the match."""
-        return tuple(one.after for one in self.scores) or (0,) * sides_of(len(self.seats))
+        after = {one.side: one.after for one in self.scores}
+        return tuple(after.get(side, 0) for side in range(sides_of(len(self.seats))))
 
     # --- cards ----------------------------------------------------------------------------------
 
