@@ -1,9 +1,9 @@
 """A long random play through the public API alone: `python tests/long_play.py --rounds 1000`.
 
 It knows no rules: at each step it plays one of the commands that the service says are allowed, with
-an amount within its bounds, or one of the moves that it lists. Afterwards the books have to balance,
-nothing may be held that the tables do not hold, replay may have no findings, and there is no state
-in which nobody may act.
+an amount within its bounds, or one of the moves that it lists. Afterwards the books have to
+balance, nothing may be held that the tables do not hold, replay may have no findings, and there is
+no state in which nobody may act.
 """
 
 from __future__ import annotations
