@@ -18,6 +18,7 @@ from time import perf_counter
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from croupier.domain.cards import PACK  # noqa: E402
 from croupier.v1 import (  # noqa: E402  # the path above comes first
     accounts_pb2,
     admin_pb2,
@@ -33,6 +34,9 @@ SEATS = ("anna", "bela", "carl", "dora")
 PURSE = 10**9
 BANKROLL = 10**7
 STAKES = (1, 2, 5, 20)
+MOVES = {one.name for one in play_pb2.Move.DESCRIPTOR.oneofs_by_name["command"].fields}
+MATCH = 20
+"""How many rounds of other games are played in place of one match of cards."""
 HOUSE = "house"
 
 
@@ -48,7 +52,13 @@ def command_of(allowed: tables_pb2.AllowedCommand, chance: random.Random) -> dic
     elif allowed.field:
         amount = min(allowed.most, allowed.least + chance.choice(STAKES) - 1)
         setattr(message, allowed.field, amount)
-    if allowed.choices:
+    if allowed.choices and allowed.choice_field in message.DESCRIPTOR.oneofs_by_name:
+        if chance.choice(allowed.choices) == "draw":
+            message.draw.SetInParent()
+        else:
+            message.deck.cards.extend(chance.sample(PACK, len(PACK)))
+            message.deck.source.kind, message.deck.source.id = "device", "shuffler-7"
+    elif allowed.choices:
         setattr(message, allowed.choice_field, chance.choice(allowed.choices))
     return {allowed.command: message}
 
@@ -91,12 +101,13 @@ class Player:
                 bets += 1
                 bell = [one for one in allowed if one.command == "ring_bell"]
                 chosen = bell[0] if bets % 6 == 0 else chosen
+            made = await self._move() if chosen.command in MOVES else {}
             request = play_pb2.PlayRequest(
                 table=self.table,
                 round=round_number,
                 player=chosen.player,
                 request_id=fresh(),
-                **command_of(chosen, self._chance),
+                **made or command_of(chosen, self._chance),
             )
             answer = await self._client.ask(request)
             self.commands += 1
@@ -104,6 +115,12 @@ class Player:
             for event in answer.receipt.events:
                 if event.HasField("round_settled"):
                     round_number = event.round_settled.round + 1
+
+    async def _move(self) -> dict[str, object]:
+        """Return one of the moves that the player whose turn it is may make."""
+        listed = await self._client.ask(play_pb2.ListMovesRequest(table=self.table, page_size=1000))
+        move = self._chance.choice(listed.moves)
+        return {move.WhichOneof("command"): getattr(move, move.WhichOneof("command"))}
 
     async def check(self) -> int:
         """Replay the table and return how many events it has; any finding fails."""
@@ -135,7 +152,8 @@ async def play_all(address: str, rounds: int, seed: int, say=print) -> None:
     for game in games:
         started = perf_counter()
         player = Player(client, game.code, seed)
-        await player.play(rounds)
+        # A round of cards is a whole match.
+        await player.play(max(1, rounds // MATCH) if game.code == "royal_casino" else rounds)
         events = await player.check()
         await check_books(client)
         seconds = perf_counter() - started

@@ -82,7 +82,8 @@ def print_words(step: ReplayTableResponse) -> None:
     """Print a step for a person."""
     event, table = step.event, step.table
     time = event.recorded_time.ToDatetime().isoformat(sep=" ", timespec="milliseconds")
-    typer.echo(f"{event.version:>4}  {time}  {narration.happened(event, table.currency)}")
+    hidden = "  (not everything may be seen yet)" if event.concealed else ""
+    typer.echo(f"{event.version:>4}  {time}  {narration.happened(event, table.currency)}{hidden}")
     for posting in event.postings:
         typer.echo(f"      posting  {narration.posting(posting)}")
     typer.echo(f"      state    {narration.standing(table)}")
