@@ -106,9 +106,8 @@ def _print(recalled: pb.GetRoundResponse, *, brief: bool) -> None:
     Console(width=120).print(_columns(recalled, brief=brief))
     for event in recalled.events:
         told = narration.happened(event, one.currency)
-        hidden = "  (not everything may be seen yet)" if event.concealed else ""
         who = f"{event.caller}, {event.actor}" if event.actor else event.caller
-        typer.echo(f"{event.position:>6}  {_time(event.recorded_time)}  {told}{hidden}  [{who}]")
+        typer.echo(f"{event.position:>6}  {_time(event.recorded_time)}  {told}  [{who}]")
 
 
 def _columns(recalled: pb.GetRoundResponse, *, brief: bool) -> Columns:

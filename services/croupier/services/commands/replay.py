@@ -82,8 +82,7 @@ def print_words(step: ReplayTableResponse) -> None:
     """Print a step for a person."""
     event, table = step.event, step.table
     time = event.recorded_time.ToDatetime().isoformat(sep=" ", timespec="milliseconds")
-    hidden = "  (not everything may be seen yet)" if event.concealed else ""
-    typer.echo(f"{event.version:>4}  {time}  {narration.happened(event, table.currency)}{hidden}")
+    typer.echo(f"{event.version:>4}  {time}  {narration.happened(event, table.currency)}")
     for posting in event.postings:
         typer.echo(f"      posting  {narration.posting(posting)}")
     typer.echo(f"      state    {narration.standing(table)}")
