@@ -1,4 +1,4 @@
-"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `token`."""
+"""The command line: `croupier serve`, `demo`, `replay`, `recall`, `health`, `odds`, `token`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from croupier.services.commands.process import (
     run,
     set_up_logging,
 )
+from croupier.services.commands.recall import recall
 from croupier.services.commands.replay import replay
 from croupier.services.commands.workers import (
     end_with_parent,
@@ -36,7 +37,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds):
+for command in (demo, replay, recall, health, odds):
     app.command()(command)
 
 

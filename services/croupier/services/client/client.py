@@ -53,7 +53,7 @@ class Services:
 
     @property
     def audit(self) -> Audit:
-        """Return the audit: replay and the log."""
+        """Return the audit: replay, recall and the log."""
         return self._audit
 
     @property

@@ -31,6 +31,8 @@ def roots_of(file: Path | None) -> bytes | None:
         fail(f"root certificates: {error}", code=2)
 
 
-def client_of(address: str, token: str | None, roots: bytes | None) -> Client:
+def client_of(
+    address: str, token: str | None, roots: bytes | None, patience: Patience = PATIENCE
+) -> Client:
     """Return a client with a person's patience."""
-    return Client(address, token, roots, PATIENCE)
+    return Client(address, token, roots, patience)

@@ -13,6 +13,7 @@ from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.history import History
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
@@ -248,6 +249,15 @@ class Ledger:
                 if event.version > last:
                     return
                 yield event
+
+    def history(self, table_id: str, field: str = "table") -> History:
+        """Return a table's past, or refuse one that does not exist, named in `field`."""
+
+        def now() -> tuple[int, Mapping[Key, int]]:
+            committed = self._committed()
+            return committed.head.position, committed.balances
+
+        return History(self._store, self.table(table_id, field), now)
 
     def _committed(self) -> Committed:
         self._used_s = monotonic()

@@ -6,9 +6,10 @@ No I/O but the store's, no waiting, no clock of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
+from croupier.domain.games import SECRETS
 from croupier.services.ledger.committed import Committed
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
@@ -23,15 +24,19 @@ CLOCK_TOLERANCE_US = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """Proof of recording: the positions a request's events have, and the events."""
+    """Proof of recording: the positions a request's events have, and the events.
+
+    Unless it `hides` something, anybody may see all of them, and nobody has to look at each.
+    """
 
     first: int
     last: int
     version: int
     events: tuple[events_pb2.Event, ...]
+    hides: bool = field(default=True, compare=False)
 
 
-NOTHING = Receipt(0, 0, 0, ())
+NOTHING = Receipt(0, 0, 0, (), hides=False)
 """What a request gets that was only to be validated, and would be accepted."""
 
 Answer = Receipt | Exception
@@ -117,7 +122,9 @@ class Turn:
             return NOTHING
         frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
         events = tuple(one.event for one in sealed)
-        receipt = Receipt(events[0].position, events[-1].position, events[-1].version, events)
+        first, last = events[0], events[-1]
+        hides = not SECRETS.isdisjoint(type(draft.event) for draft in drafts)
+        receipt = Receipt(first.position, last.position, last.version, events, hides)
         # From here on nothing can fail: the command is part of the turn.
         self._layer.merge(layer)
         self._frontier = frontier

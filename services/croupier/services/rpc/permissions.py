@@ -40,6 +40,8 @@ ROLES: dict[str, frozenset[Role]] = {
     "/croupier.v1.AuditService/ReplayTable": _READ,
     "/croupier.v1.AuditService/ListEvents": _READ,
     "/croupier.v1.AuditService/WatchEvents": _WATCH,
+    "/croupier.v1.AuditService/GetRound": _READ,
+    "/croupier.v1.AuditService/ListRounds": _READ,
     "/croupier.v1.OddsService/GetPaytable": _ANY,
     "/croupier.v1.OddsService/Quote": _ANY,
     "/croupier.v1.OddsService/GetExposure": _WATCH,

@@ -27,6 +27,9 @@ PAGE_MAX = 1000
 PAGE_BYTES_MAX = 2_000_000
 """Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
 
+DIGITS_MAX = 19
+"""As many as the largest number has that a record can hold."""
+
 RESULTS_BYTES_MAX = 2_000_000
 """How long the answer to several commands gets before events are left out of it."""
 
@@ -217,6 +220,17 @@ def page_size(asked: int) -> int:
 def page_token(collection: str, *last: str) -> str:
     """Return the token of the page after the item of a collection that is called `last`."""
     return base64.urlsafe_b64encode(" ".join((collection, *last)).encode()).decode()
+
+
+def numbered(text: str, least: int, most: int) -> int:
+    """Return the number in a page token, or refuse one that is not of this list."""
+    if text.isascii() and text.isdecimal() and len(text) <= DIGITS_MAX:
+        number = int(text)
+        if least <= number <= most:
+            return number
+    raise Refused(
+        Reason.INVALID_PAGE_TOKEN, "the page token is none of this list's", field="page_token"
+    )
 
 
 def after_page(collection: str, token: str, parts: int = 1) -> list[str]:
