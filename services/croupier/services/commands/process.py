@@ -44,6 +44,19 @@ def stop_asked() -> asyncio.Event:
     return stop
 
 
+def end_when_asked() -> None:
+    """End this process on SIGTERM until `stop_asked` takes over: so far there is nothing to finish.
+
+    The first process of a container is never ended by a signal that it does not handle.
+    """
+
+    def end(number: int, frame: object) -> None:
+        del number, frame
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+
+
 async def interrupted() -> None:
     """Wait for SIGINT or SIGTERM."""
     await stop_asked().wait()
