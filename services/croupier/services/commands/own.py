@@ -27,7 +27,7 @@ class Own:
 def own(settings: Settings) -> Own:
     """Return how to call the server with these settings.
 
-    It is asked at loopback where it listens everywhere. With TLS it is known by the very certificate
+    It is asked at loopback where it listens everywhere. With TLS it is known by the certificate
     that the settings name, whatever names are in it: loopback is in none.
 
     Raises:
