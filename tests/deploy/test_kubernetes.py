@@ -12,8 +12,8 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from croupier.services.config import Settings, split_address
-from tests.support.deployments import kubernetes_environment, stops_within_s
+from croupier.services.config import split_address
+from tests.support.deployments import kubernetes_environment, settings_of, stops_within_s
 from tests.support.dockerfile import ROOT, stages
 from tests.support.kustomize import KUBERNETES, one, rendered
 
@@ -46,13 +46,7 @@ def container(resources):
 
 
 def settings(resources):
-    return Settings(
-        **{
-            name.removeprefix("CROUPIER_").lower(): value
-            for name, value in kubernetes_environment(resources).items()
-            if name.startswith("CROUPIER_")
-        }
-    )
+    return settings_of(kubernetes_environment(resources))
 
 
 # --- valid ----------------------------------------------------------------------------------------
