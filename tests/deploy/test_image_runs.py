@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import stat
 import subprocess
@@ -16,37 +15,13 @@ import pytest
 import trustme
 
 from tests.support.dockerfile import ROOT, stages
-from tests.support.image import Held, Image
+from tests.support.image import Image
 
-pytestmark = [
-    pytest.mark.ops,
-    pytest.mark.xdist_group("image"),
-    pytest.mark.skipif(
-        os.geteuid() != 0 or not shutil.which("nsenter"),
-        reason="namespaces and overlays take root and util-linux",
-    ),
-]
+pytestmark = pytest.mark.ops
 
 PLAIN = {"CROUPIER_ALLOW_PLAINTEXT": "true"}
 OUTSIDE = {"CROUPIER_LISTEN": "0.0.0.0:50051", "CROUPIER_METRICS_LISTEN": "0.0.0.0:9464"}
-
 TOKENS = "/data/tokens.json"
-
-
-@pytest.fixture(scope="module")
-def image(tmp_path_factory):
-    """The image, built once, with its root read only."""
-    with Held(tmp_path_factory.mktemp("image")) as held:
-        built = Image(held)
-        built.root.seal()
-        yield built
-
-
-@pytest.fixture
-def data(image: Image):
-    """A new volume for what it writes."""
-    with image.volumes() as volumes:
-        yield volumes["/data"]
 
 
 def test_with_nothing_but_its_own_environment_it_serves_and_is_well(image: Image, data: Path):

@@ -208,12 +208,12 @@ class Image:
                 self.held.run("umount", str(self._inside(self.root, place)))
 
     def words(
-        self, command: Sequence[str], *, first: bool = False, **environment: str
+        self, command: Sequence[str], *, first: bool = False, proc: str = "", **environment: str
     ) -> list[str]:
         """Return the words that run a command as a container of this image would.
 
         It has the image's user and environment, no rights, and loopback alone. As the `first`
-        process it has process ids of its own.
+        process it has process ids of its own, and may have a `/proc` with these options.
         """
         uid, gid = self.stage.user
         ids = [f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs"]
@@ -244,9 +244,13 @@ class Image:
         )
 
     @contextmanager
-    def container(self, *flags: str, **environment: str) -> Iterator[Container]:
-        """Run the image's command until it says that it serves, and end it."""
-        words = self.words([*self.stage.command, *flags], first=True, **environment)
+    def container(self, *before: str, proc: str = "", **environment: str) -> Iterator[Container]:
+        """Run the image's command until it says that it serves, and end it.
+
+        Words `before` it run it: something that watches or confines it.
+        """
+        command = [*before, *self.stage.command]
+        words = self.words(command, first=True, proc=proc, **environment)
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             container = Container(process)
             try:
@@ -281,6 +285,10 @@ class Container:
     def stop(self, number: int) -> int:
         """Send the signal that stops it and return its exit code."""
         self.main.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Return its exit code when it has ended."""
         return self._process.wait(ANSWER_TIMEOUT_S)
 
     def kill(self) -> None:
