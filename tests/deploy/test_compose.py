@@ -25,9 +25,6 @@ FILES = sorted(file.name for file in DEPLOY.glob("compose*.yaml"))
 PLAIN = ("compose.yaml",)
 TOGETHER = [PLAIN, ("compose.yaml", "compose.tls.yaml")]
 
-HOSTS = {"localhost:9464": "croupier:9464", "localhost:9093": "alertmanager:9093"}
-"""The same places, as one machine and as the network of the compose file name them."""
-
 
 @pytest.fixture(params=TOGETHER, ids="+".join)
 def services(request):
@@ -142,29 +139,6 @@ def test_prometheus_reaches_the_service_and_grafana_does_not(services):
     assert not networks["alertmanager"] & networks["croupier"]
 
 
-def renamed(value):
-    if isinstance(value, dict):
-        return {key: renamed(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [renamed(one) for one in value]
-    return HOSTS.get(value, value) if isinstance(value, str) else value
-
-
-def test_prometheus_is_set_up_as_on_one_machine_but_for_names():
-    own = yaml.safe_load((DEPLOY / "compose/prometheus.yml").read_text())
-    other = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text())
-    assert own == renamed(other)
-
-
-def test_grafana_is_set_up_as_on_one_machine_but_for_names():
-    place = "datasources/prometheus.yml"
-    own = yaml.safe_load((DEPLOY / "compose" / place).read_text())
-    other = yaml.safe_load((DEPLOY / "grafana/provisioning" / place).read_text())
-    (source,) = own["datasources"]
-    assert source["url"] == "http://prometheus:9090"
-    assert {**other["datasources"][0], "url": source["url"]} == source
-
-
 def test_grafana_finds_its_dashboards_where_it_is_told_to_look():
     service = composed(*PLAIN)["services"]["grafana"]
     provider = yaml.safe_load((DEPLOY / "grafana/provisioning/dashboards/croupier.yml").read_text())
@@ -183,6 +157,20 @@ def test_alertmanager_and_prometheus_find_their_files():
         assert in_repository(files[folder]).joinpath(file).is_file()
         (store,) = (one for one in services[name]["command"] if re.match(r"--storage\S*path=", one))
         assert not files[store.partition("=")[2]].startswith(".")
+
+
+def test_prometheus_scrapes_the_service_and_tells_alertmanager_and_grafana_asks_it():
+    services = composed(*PLAIN)["services"]
+    config = yaml.safe_load((DEPLOY / "compose/prometheus.yml").read_text())
+    (scraped,) = config["scrape_configs"][0]["static_configs"]
+    (told,) = config["alerting"]["alertmanagers"][0]["static_configs"]
+    metrics = settings_of(services["croupier"]["environment"]).metrics_listen
+    assert scraped["targets"] == [f"croupier:{split_address(metrics)[1]}"]
+    assert told["targets"] == ["alertmanager:9093"]
+    (source,) = yaml.safe_load((DEPLOY / "compose/datasources/prometheus.yml").read_text())[
+        "datasources"
+    ]
+    assert source["url"] == "http://prometheus:9090"
 
 
 def test_every_alert_goes_somewhere():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -77,18 +76,6 @@ def test_resources_of_the_operator_are_what_its_types_say(folder):
         # A field that the type does not have would be dropped without a word.
         said = parsed.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
         assert said == resource
-
-
-def test_the_rules_of_prometheus_are_those_of_the_operator_word_for_word():
-    spec = importlib.util.spec_from_file_location("rule", KUBERNETES / "prometheus_rule.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    component = yaml.safe_load((module.OUTPUT.parent / "kustomization.yaml").read_text())
-    listed = module.OUTPUT.name in component["resources"]
-    assert listed == bool(module.groups())
-    assert module.OUTPUT.exists() == listed
-    if listed:
-        assert module.OUTPUT.read_text() == module.text()
 
 
 def test_every_file_is_part_of_something():
