@@ -44,6 +44,11 @@ def stop_asked() -> asyncio.Event:
     return stop
 
 
+async def interrupted() -> None:
+    """Wait for SIGINT or SIGTERM."""
+    await stop_asked().wait()
+
+
 def end_when_asked() -> None:
     """End this process on SIGTERM until `stop_asked` takes over: so far there is nothing to finish.
 
@@ -55,11 +60,6 @@ def end_when_asked() -> None:
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, end)
-
-
-async def interrupted() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    await stop_asked().wait()
 
 
 class StandardError:
