@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,14 @@ def image(tmp_path_factory):
     """The image with its root read only."""
     if os.geteuid() != 0 or not shutil.which("nsenter"):
         pytest.skip("namespaces and overlays take root and util-linux")
-    with Held(tmp_path_factory.mktemp("image")) as held:
+    folder = tmp_path_factory.mktemp("image")
+    with Held(folder) as held:
         built = Image(held)
         built.root.seal()
         yield built
+    # Its mounts were in a namespace that is gone: nothing of this machine lies below it.
+    assert str(folder) not in Path("/proc/self/mounts").read_text()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

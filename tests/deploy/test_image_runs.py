@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import stat
 import subprocess
@@ -14,8 +15,8 @@ import psutil
 import pytest
 import trustme
 
-from tests.support.dockerfile import ROOT, stages
-from tests.support.image import Image
+from tests.support.dockerfile import ROOT, context, stages
+from tests.support.image import Image, Root, base_path
 
 pytestmark = pytest.mark.ops
 
@@ -157,6 +158,21 @@ def test_a_volume_that_it_may_not_write_is_said_clearly(image: Image, data: Path
     assert ran.stderr == (
         "data: the folder /data cannot be written by the user who serves: Permission denied\n"
     )
+
+
+def test_the_guide_installs_the_service_on_a_machine(image: Image):
+    guide = (ROOT / "docs" / "deployment.md").read_text()
+    (snippet,) = re.findall(r"^```sh\n(python3 -m venv .*?)^```", guide, re.MULTILINE | re.DOTALL)
+    root = Root(image.held, "machine")
+    for source in ("domain", "services", "proto", "requirements", "pyproject.toml", "README.md"):
+        for file, place in context(source):
+            to = root.path / "checkout" / place
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, to)
+    said = root.step(f"set -e\n{snippet}", {"PATH": base_path()}, "/checkout")
+    assert "Successfully installed croupier-" in said
+    version = root.step("/opt/croupier/bin/croupier --version", {}, "/")
+    assert version == f"croupier {stages()[-1].labels['org.opencontainers.image.version']}\n"
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

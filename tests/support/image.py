@@ -21,7 +21,7 @@ import psutil
 
 from tests.support.dockerfile import BASE_PATH, Instruction, Stage, context, stages
 
-STEP_TIMEOUT_S = 300
+STEP_TIMEOUT_S = 600
 ANSWER_TIMEOUT_S = 60
 
 DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -38,6 +38,11 @@ sys.stdin.read()
 
 PASSED_ON = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_", "REQUESTS_CA_")
 """Variables that tell a step where this site has its packages, as an engine's arguments do."""
+
+
+def base_path() -> str:
+    """Return where a root finds its programs, this interpreter first."""
+    return f"{sys.base_prefix}/bin:{BASE_PATH}"
 
 
 class Held:
@@ -111,8 +116,8 @@ class Root:
         target = str(self.path / place)
         self.held.run("mount", "-t", "overlay", "overlay", "-o", options, target)
 
-    def step(self, command: str, env: Mapping[str, str], folder: str) -> None:
-        """Carry out the command of a RUN, as root, with the network of this machine."""
+    def step(self, command: str, env: Mapping[str, str], folder: str) -> str:
+        """Carry out a RUN, as root, with the network of this machine; return what it said."""
         site = {k: v for k, v in os.environ.items() if k.upper().startswith(PASSED_ON)}
         given = [f"{k}={v}" for k, v in {**site, **env, "HOME": "/root"}.items()]
         words = ["chroot", str(self.path), "env", "-i", f"--chdir={folder}", *given]
@@ -125,6 +130,7 @@ class Root:
             timeout=STEP_TIMEOUT_S,
         )
         assert ran.returncode == 0, f"RUN {command}\n{ran.stdout}"
+        return ran.stdout
 
     def seal(self) -> None:
         """Make everything read only."""
@@ -140,8 +146,7 @@ class Image:
         self.held = held
         self._roots: dict[str, Root] = {}
         self._volumes = 0
-        path = f"{sys.base_prefix}/bin:{BASE_PATH}"
-        for number, stage in enumerate(stages(path=path, **build_args)):
+        for number, stage in enumerate(stages(path=base_path(), **build_args)):
             root = Root(held, f"stage-{number}")
             self._build(stage, root)
             self._roots[stage.name or str(number)] = root
