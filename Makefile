@@ -21,7 +21,7 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check proto drift bench bench-smoke clean lock stubs
+.PHONY: help setup run demo test check image-check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ stubs: $(INSTALLED)
 		--plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
 		--grpc_python_out=$(STUBS) --mypy_grpc_out=quiet:$(STUBS) $(SERVICES)
 
+image-check: $(INSTALLED) ## carry out the Dockerfile's steps and run the result, without an engine; takes root
+	@$(BIN)/python -m pytest -m ops tests/deploy/test_image_runs.py
+
 bench: $(INSTALLED) $(PLOTTING) ## measure speed against yardsticks of the same run, and draw it
 	@$(BIN)/python tests/bench/run.py
 	@$(BIN)/python tests/bench/plots.py build/bench-points.json docs/plots
@@ -83,6 +86,7 @@ bench-smoke: $(INSTALLED) ## run the benchmark on tiny sizes, to see that it wor
 lock: $(INSTALLED) ## renew requirements/ from pyproject.toml
 	@$(call compile,run,)
 	@$(call compile,dev,--group dev --constraints requirements/run.txt)
+	@$(call compile,build,--constraints requirements/dev.txt,--group build)
 	@$(call compile,bench,--group bench --constraints requirements/run.txt --constraints requirements/dev.txt)
 
 clean: ## remove .venv, build and caches; ledgers in .data stay
@@ -94,7 +98,7 @@ define compile
 echo "lock: requirements/$(1).txt"; \
 $(BIN)/uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	$(LOCK) $(2) --output-file requirements/$(1).txt pyproject.toml > /dev/null
+	$(LOCK) $(2) --output-file requirements/$(1).txt $(or $(3),pyproject.toml) > /dev/null
 endef
 
 # Two stamps: changed requirements rebuild the environment, a changed pyproject only this install.

@@ -15,13 +15,15 @@ from croupier.domain.errors import Refused
 from croupier.services import config
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
+from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
+    end_when_asked,
     fail,
-    interrupted,
     raise_file_limit,
     run,
     set_up_logging,
+    stop_asked,
 )
 from croupier.services.commands.recall import recall
 from croupier.services.commands.replay import replay
@@ -101,6 +103,7 @@ def serve(  # the options' help is the settings' own
     if settings.workers > 1:
         raise typer.Exit(asyncio.run(supervise(settings)))
     raise_file_limit()
+    end_when_asked()
     if as_worker:
         end_with_parent()
         set_up_logging(settings.log_level, settings.log_format, worker=settings.address())
@@ -115,9 +118,11 @@ def serve(  # the options' help is the settings' own
 
 async def _serve(settings: config.Settings, tell: Callable[[Server], None]) -> None:
     async with Server(settings) as server:
+        stop = stop_asked()  # whoever hears that it is ready may ask it to stop
         tell(server)
-        await interrupted()
+        await stop.wait()
         if tell is _tell:
+            notify(STOPPING)
             typer.echo("stopping: calls taken are finished first")
 
 
@@ -125,6 +130,7 @@ def _tell(server: Server) -> None:
     for line in server.banner():
         typer.echo(line)
     sys.stdout.flush()
+    notify(READY, f"STATUS=serving on port {server.port}")
 
 
 @token_app.command("new")

@@ -23,6 +23,7 @@ from croupier.services import metrics
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.files import read
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
 from croupier.services.ledger.ledger import Ledger
@@ -360,7 +361,7 @@ _OPTIONS = [
 def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
     if settings.tls_certificate is None or settings.tls_key is None:
         return None
-    pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
+    pair = (read(settings.tls_key, "tls_key"), read(settings.tls_certificate, "tls_certificate"))
     try:
         # The transport itself would only say that it cannot listen.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(

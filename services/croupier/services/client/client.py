@@ -104,12 +104,15 @@ class Client(Services):
         token: str | None = None,
         root_certificates: bytes | None = None,
         patience: Patience | None = None,
+        *,
+        server_name: str | None = None,
     ) -> None:
         """Call the server at "HOST:PORT".
 
         With `root_certificates` (PEM) it is called by TLS, and has to have a certificate that one
         of them signed; with empty ones, one that the roots known to gRPC signed. Without them it is
         called in plaintext, which is for loopback and for private networks: a token is a secret.
+        `server_name` is the name in its certificate, where that is not the one in the address.
 
         Raises:
             RuntimeError: no event loop is running, so that a channel would belong to another one.
@@ -117,7 +120,7 @@ class Client(Services):
         """
         asyncio.get_running_loop()
         self._address = address
-        self._channels = Channels(root_certificates)
+        self._channels = Channels(root_certificates, server_name)
         metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._calls = Calls(patience or Patience(), metadata)
         super().__init__(self._calls, self._channels.to(address))

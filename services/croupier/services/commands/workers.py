@@ -27,6 +27,7 @@ import structlog
 import typer
 
 from croupier.services.banner import Standing, banner
+from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.process import stop_asked
 from croupier.services.config import Settings, join_address, moved, split_address
 from croupier.services.server import PortTakenError, Server
@@ -180,6 +181,7 @@ async def supervise(settings: Settings) -> int:
     await asyncio.wait([stopping, running], return_when=asyncio.FIRST_COMPLETED)
     failure = running.exception() if running.done() else None
     if failure is None:
+        notify(STOPPING)
         typer.echo("stopping: calls taken are finished first")
     elif isinstance(failure, CannotStartError | OSError):
         typer.echo(str(failure), err=True)
@@ -208,6 +210,7 @@ async def _run(settings: Settings, workers: list[Worker]) -> None:
         for line in banner(settled, standings):
             typer.echo(line)
         sys.stdout.flush()
+        notify(READY, f"STATUS=serving with {len(workers)} workers")
         await asyncio.gather(*(worker.keep() for worker in workers))
 
 

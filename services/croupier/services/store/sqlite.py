@@ -24,6 +24,7 @@ from eventsourcing.persistence import (
 )
 
 from croupier.services.audit.tree import Frontier
+from croupier.services.files import writable_folder
 from croupier.services.store.lock import FileLock
 from croupier.services.store.sqlite_commit import INSERT, record, row_of
 from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
@@ -335,8 +336,7 @@ class SQLiteEngine:
             OSError: the folder cannot be made or written.
 
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = writable_folder(folder, "data")
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that have a file here, sorted."""
