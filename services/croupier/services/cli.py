@@ -17,6 +17,7 @@ from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
+    Again,
     fail,
     interrupted,
     raise_file_limit,
@@ -26,6 +27,7 @@ from croupier.services.commands.process import (
 from croupier.services.commands.replay import replay
 from croupier.services.commands.workers import (
     end_with_parent,
+    patient,
     supervise,
     tell_parent,
     tell_parent_why_not,
@@ -84,6 +86,12 @@ def serve(  # the options' help is the settings' own
     live_tables: Annotated[int | None, _flag("live_tables")] = None,
     message_bytes_max: Annotated[int | None, _flag("message_bytes_max")] = None,
     grace_s: Annotated[float | None, _flag("grace_s")] = None,
+    lame_duck_s: Annotated[float | None, _flag("lame_duck_s")] = None,
+    deadline_max_s: Annotated[float | None, _flag("deadline_max_s")] = None,
+    max_connection_age_s: Annotated[float | None, _flag("max_connection_age_s")] = None,
+    max_connection_age_grace_s: Annotated[float | None, _flag("max_connection_age_grace_s")] = None,
+    min_recv_ping_interval_s: Annotated[float | None, _flag("min_recv_ping_interval_s")] = None,
+    permit_without_calls: Annotated[bool | None, _flag("permit_without_calls")] = None,
     log_level: Annotated[str | None, _flag("log_level")] = None,
     log_format: Annotated[str | None, _flag("log_format")] = None,
     as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,
@@ -104,7 +112,11 @@ def serve(  # the options' help is the settings' own
         end_with_parent()
         set_up_logging(settings.log_level, settings.log_format, worker=settings.address())
     try:
-        run(_serve(settings, tell_parent if as_worker else _tell))
+        run(
+            _serve(settings, tell_parent, patient)
+            if as_worker
+            else _serve(settings, _tell, again=None)
+        )
     except (OSError, TokenFileError) as error:
         if as_worker:
             tell_parent_why_not(error)
@@ -112,10 +124,12 @@ def serve(  # the options' help is the settings' own
         fail(str(error))
 
 
-async def _serve(settings: config.Settings, tell: Callable[[Server], None]) -> None:
+async def _serve(
+    settings: config.Settings, tell: Callable[[Server], None], again: Again | None
+) -> None:
     async with Server(settings) as server:
         tell(server)
-        await interrupted()
+        await interrupted(again)
         if tell is _tell:
             typer.echo("stopping: calls taken are finished first")
 

@@ -71,6 +71,27 @@ class Settings(BaseSettings):
     grace_s: float = Field(
         10.0, ge=0, le=600, description="how long calls may take to finish at shutdown, seconds"
     )
+    lame_duck_s: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="longest time that calls are still taken at shutdown, until callers have left",
+    )
+    deadline_max_s: float = Field(
+        30.0, gt=0, le=3600, description="longest time that a call is worked on, seconds"
+    )
+    max_connection_age_s: float = Field(
+        3600.0, ge=0, description="age at which a connection is to be made anew, seconds; 0: never"
+    )
+    max_connection_age_grace_s: float = Field(
+        300.0, gt=0, description="how long its calls and streams may go on then, seconds"
+    )
+    min_recv_ping_interval_s: float = Field(
+        5.0, ge=0, le=7200, description="callers that ping more often are cut off, seconds"
+    )
+    permit_without_calls: bool = Field(
+        True, description="callers may ping a connection without calls, too"
+    )
     log_level: Literal["debug", "info", "warning", "error", "critical"] = Field(
         "info", description="the least level of log lines"
     )
