@@ -16,7 +16,7 @@ CONFIG = json.loads(policy.SERVICE_CONFIG)
 
 
 def policy_of(path):
-    """Return the method config that gRPC takes for a method: the one that names it, else its service's."""
+    """Return what gRPC takes for a method: the config that names it, else its service's."""
     _, service, method = path.split("/")
     for name in ({"service": service, "method": method}, {"service": service}):
         for one in CONFIG["methodConfig"]:
@@ -49,10 +49,10 @@ def test_our_own_client_goes_by_it():
     patience = Patience()
     assert patience.deadline_s == policy.TIMEOUT_S == 30.0
     assert (patience.pause_s, patience.pause_max_s) == (0.1, 2.0)
-    assert RETRIED - policy.RETRIED_CODES == {
+    assert {
         grpc.StatusCode.RESOURCE_EXHAUSTED,
         grpc.StatusCode.DEADLINE_EXCEEDED,
-    }
+    } == RETRIED - policy.RETRIED_CODES
 
 
 def test_no_server_gives_up_before_a_client_does():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Self
+from urllib.request import urlopen
 
 COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
 START_TIMEOUT_S = 30
@@ -61,9 +62,19 @@ class ServerProcess:
     def stop(self) -> int:
         """Ask it to stop and return its exit code."""
         self._process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> int:
+        """Wait for its end and return its exit code."""
         code = self._process.wait(START_TIMEOUT_S)
         self._close()
         return code
+
+    def metrics(self) -> str:
+        """Return what it tells Prometheus."""
+        with urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics") as answer:  # our own server
+            text: str = answer.read().decode()
+        return text
 
     def _close(self) -> None:
         assert self._process.stdout is not None

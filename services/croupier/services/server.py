@@ -39,6 +39,7 @@ from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.odds import OddsService
 from croupier.services.rpc.play import PlayService
+from croupier.services.rpc.readiness import Readiness
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.rpc.transport import credentials_of, options_of
@@ -110,6 +111,7 @@ class Server:
         self.registry = CollectorRegistry()
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
+        self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
         self.ledgers = Ledgers(
@@ -228,8 +230,7 @@ class Server:
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._grpc)
         await self._grpc.start()
-        for name in ("", *SERVICES):
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._readiness.tell(self.ledgers.clock_behind())
         if self._settings.metrics_listen:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
@@ -319,6 +320,7 @@ class Server:
             self._take_gauges_of(ledger)
             await asyncio.sleep(0)
         self._take_sums()
+        await self._readiness.tell(self.ledgers.clock_behind())
 
     def take_gauges(self) -> None:
         """Take the gauges of the ledgers that this process reports."""

@@ -22,8 +22,8 @@ R = TypeVar("R", bound=Message)
 DETAILS = "grpc-status-details-bin"
 
 # With CANCELLED a server that stops turns away whom it has not taken yet; whoever gives up a call
-# himself gets `asyncio.CancelledError`. A channel cannot retry the others: it does not know how long
-# to wait, and its deadline is that of the whole call.
+# himself gets `asyncio.CancelledError`. A channel cannot retry the others: it does not know how
+# long to wait, and its deadline is that of the whole call.
 RETRIED = policy.RETRIED_CODES | {
     grpc.StatusCode.RESOURCE_EXHAUSTED,
     grpc.StatusCode.DEADLINE_EXCEEDED,

@@ -15,7 +15,7 @@ from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary, glance
-from croupier.services.ledger.turn import Receipt, check_times
+from croupier.services.ledger.turn import Receipt, check_clock, check_times
 from croupier.services.ledger.writer import Limits, Observer
 from croupier.services.store.store import Engine, Head, Store
 
@@ -153,6 +153,19 @@ class Ledgers:
         """Return the ledgers that are fenced or whose store is away, and why."""
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
+
+    def clock_behind(self) -> str:
+        """Return why this machine's clock cannot serve the assigned ledgers, empty where it can."""
+        for ledger in self:
+            if not self.is_assigned(ledger.id):
+                continue  # to look at it would be a use of it
+            try:
+                check_clock(self._clock(), ledger.head())
+            except Refused as refusal:
+                # What cannot be served for another reason says nothing of the clock.
+                if refusal.reason is Reason.CLOCK_BEHIND:
+                    return f"ledger {ledger.id}: {refusal.message}"
+        return ""
 
     async def keep_books(self) -> None:
         """Save snapshots of books when it is time for them, for ever."""

@@ -37,7 +37,8 @@ def check_tail(store: Store, head: Head) -> None:
         msg = f"the last event was recorded at {recorded_us}, the head says {head.recorded_us}"
         raise LogError(msg)
     leaves = [leaf_hash(record.state) for record in records]
-    for size, said in zip(sizes, head.frontier.hashes[len(head.frontier.hashes) - len(sizes) :]):
+    first = len(head.frontier.hashes) - len(sizes)
+    for size, said in zip(sizes, head.frontier.hashes[first:], strict=True):
         some, leaves = leaves[:size], leaves[size:]
         again = Frontier()
         for leaf in some:

@@ -151,6 +151,11 @@ def check_times(request: Request, now_us: int, head: Head) -> None:
             "the request was not to be decided after its not_after",
             field="not_after",
         )
+    check_clock(now_us, head)
+
+
+def check_clock(now_us: int, head: Head) -> None:
+    """Refuse to record anything where the clock is behind the ledger's `head`."""
     ahead_us = head.recorded_us - now_us
     if ahead_us > CLOCK_TOLERANCE_US:
         raise Refused(

@@ -35,8 +35,10 @@ def options_of(settings: Settings) -> list[tuple[str, int]]:
         *_OPTIONS,
         # What is beyond it waits at the caller, where it costs this process nothing.
         ("grpc.max_concurrent_streams", settings.calls_per_connection),
+        # The library takes options that it does not know in silence; in its text this one is called
+        # MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS.
         (
-            "grpc.http2.min_recv_ping_interval_without_data_ms",
+            "grpc.http2.min_ping_interval_without_data_ms",
             _ms(settings.min_recv_ping_interval_s),
         ),
         ("grpc.keepalive_permit_without_calls", int(settings.permit_without_calls)),
