@@ -1,4 +1,4 @@
-"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `token`."""
+"""The command line: `croupier serve`, `demo`, `replay`, `backup` and so on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 
 from croupier.domain.errors import Refused
 from croupier.services import config
+from croupier.services.commands.backup import backup, restore
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
 from croupier.services.commands.odds import odds
@@ -38,7 +39,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds):
+for command in (demo, replay, health, odds, backup, restore):
     app.command()(command)
 
 
