@@ -13,13 +13,18 @@ from urllib.request import urlopen
 COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
 START_TIMEOUT_S = 30
 
+WITHOUT_ROOM = ("sh", "-c", 'ulimit -S -f 0 && exec "$@"', "sh")
+"""Before a command: it may not write a byte to any file."""
+
 
 class ServerProcess:
     """`croupier serve` as a process of its own, ready when it says where it listens."""
 
-    def __init__(self, data: Path, *flags: str) -> None:
+    def __init__(self, data: Path, *flags: str, no_room: bool = False) -> None:
+        """Start it; with `no_room` it may not write to any file until its limit is raised."""
         self._process = subprocess.Popen(
             [
+                *(WITHOUT_ROOM if no_room else ()),
                 *COMMAND,
                 "serve",
                 "--listen=127.0.0.1:0",

@@ -20,10 +20,10 @@ from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
     Again,
     fail,
-    interrupted,
     raise_file_limit,
     run,
     set_up_logging,
+    stop_asked,
 )
 from croupier.services.commands.replay import replay
 from croupier.services.commands.workers import (
@@ -33,6 +33,7 @@ from croupier.services.commands.workers import (
     tell_parent,
     tell_parent_why_not,
 )
+from croupier.services.ledger.ledgers import NewerProgramError
 from croupier.services.rpc.callers import Role, TokenFileError, new_token
 from croupier.services.server import Server
 
@@ -118,7 +119,7 @@ def serve(  # the options' help is the settings' own
             if as_worker
             else _serve(settings, _tell, again=None)
         )
-    except (OSError, TokenFileError) as error:
+    except (OSError, TokenFileError, NewerProgramError) as error:
         if as_worker:
             tell_parent_why_not(error)
             raise typer.Exit(1) from error
@@ -129,8 +130,9 @@ async def _serve(
     settings: config.Settings, tell: Callable[[Server], None], again: Again | None
 ) -> None:
     async with Server(settings) as server:
+        stop = stop_asked(again)  # before anybody is told that there is something to stop
         tell(server)
-        await interrupted(again)
+        await stop.wait()
         if tell is _tell:
             typer.echo("stopping: calls taken are finished first")
 

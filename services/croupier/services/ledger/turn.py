@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger.book import LogError
 from croupier.services.ledger.committed import Committed
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
@@ -63,6 +64,8 @@ class Turn:
         for request in requests:
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise  # which is no fault of the command
             except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
                 found.append(error)
         return found
@@ -80,6 +83,8 @@ class Turn:
         for item, request in enumerate(requests):
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise
             except Exception as error:  # noqa: BLE001  # it is the answer
                 self._layer, self._frontier, self._receipts = before, frontier, receipts
                 del self.sealed[sealed:], self.entries[entries:]
