@@ -20,8 +20,14 @@ WITHOUT_ROOM = ("sh", "-c", 'ulimit -S -f 0 && exec "$@"', "sh")
 class ServerProcess:
     """`croupier serve` as a process of its own, ready when it says where it listens."""
 
-    def __init__(self, data: Path, *flags: str, no_room: bool = False) -> None:
-        """Start it; with `no_room` it may not write to any file until its limit is raised."""
+    def __init__(
+        self, data: Path, *flags: str, no_room: bool = False, log: Path | None = None
+    ) -> None:
+        """Start it; with `no_room` it may not write to any file until its limit is raised.
+
+        Its log lines go to a file if there is one to be.
+        """
+        self._log = None if log is None else log.open("wb")
         self._process = subprocess.Popen(
             [
                 *(WITHOUT_ROOM if no_room else ()),
@@ -33,6 +39,7 @@ class ServerProcess:
                 *flags,
             ],
             stdout=subprocess.PIPE,
+            stderr=self._log,
             text=True,
         )
         assert self._process.stdout is not None
@@ -84,6 +91,8 @@ class ServerProcess:
     def _close(self) -> None:
         assert self._process.stdout is not None
         self._process.stdout.close()
+        if self._log is not None:
+            self._log.close()
 
     def __enter__(self) -> Self:
         return self

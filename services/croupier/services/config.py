@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     permit_without_calls: bool = Field(
         True, description="callers may ping a connection without calls, too"
     )
+    slow_call_s: float = Field(
+        1.0, ge=0, le=3600, description="calls that take longer are logged, seconds; 0: none"
+    )
     log_level: Literal["debug", "info", "warning", "error", "critical"] = Field(
         "info", description="the least level of log lines"
     )

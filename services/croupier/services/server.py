@@ -33,6 +33,7 @@ from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.bulk import Bulk
+from croupier.services.rpc.calllog import CallLog
 from croupier.services.rpc.chance import Nonces, draw, load_key, own_key
 from croupier.services.rpc.draining import Grace, callers_leave
 from croupier.services.rpc.interceptor import Interceptor
@@ -139,6 +140,14 @@ class Server:
     ) -> None:
         """Count what this process committed."""
         self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
+        logger.debug(
+            "turn committed",
+            ledger=ledger,
+            position=events[-1].position,
+            events=len(events),
+            commands=commands,
+            seconds=round(seconds, 6),
+        )
         if self.ledgers.is_assigned(ledger):
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
@@ -181,6 +190,7 @@ class Server:
             self._backlog,
             deadline_max_s=self._settings.deadline_max_s,
             stopping=self._streams.stopping,
+            log=CallLog(self._settings.slow_call_s, debug=self._settings.log_level == "debug"),
         )
         options = options_of(self._settings)
         self._grpc = grpc.aio.server(interceptors=[interceptor], options=options)

@@ -337,7 +337,8 @@ class Writer:
             except PersistenceError:
                 self._forget()
                 raise
-            logger.warning("commit failed", ledger=self._ledger, recorded=recorded)
+            at = commit.head.position
+            logger.warning("commit failed", ledger=self._ledger, position=at, recorded=recorded)
             if not recorded:
                 raise
         turn.committed_now()
@@ -367,10 +368,10 @@ class Writer:
 
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
-        self.fenced = str(error)
+        self.fenced, at = str(error), self.seen.position
         self.newer = isinstance(error, NewerLogError)
         self._forget()
-        logger.critical("ledger fenced", ledger=self._ledger, why=self.fenced)
+        logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 

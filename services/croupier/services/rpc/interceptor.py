@@ -16,22 +16,25 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
-from croupier.domain.errors import Kind, Reason, Refused, shown
+from croupier.domain.errors import Kind, Reason, Refused
 from croupier.services.rpc.backlog import Backlog
 from croupier.services.rpc.callers import Callers
+from croupier.services.rpc.calllog import Asked, CallLog, about
 from croupier.services.rpc.calls import CURRENT, Call
-from croupier.services.rpc.permissions import OPEN_TO_ALL, ROLES, check_role
+from croupier.services.rpc.permissions import OPEN_TO_ALL, check_role
 from croupier.services.rpc.status import INTERNAL, code_of, details_of
 from croupier.services.rpc.streams import stopping as stopping_at
 
 logger = structlog.get_logger()
-security = structlog.get_logger().bind(logger="security")
 
 OWN = "/croupier.v1."
 
-
 DEADLINE_MAX_S = 30.0
 """How long a call is worked on at most, also where its caller would wait for ever, seconds."""
+
+
+QUIET = CallLog(0, debug=False)
+"""Writes of what is refused for security, and of faults, only."""
 
 
 class Observer(Protocol):
@@ -59,8 +62,10 @@ class Interceptor(grpc.aio.ServerInterceptor):
         *,
         deadline_max_s: float = DEADLINE_MAX_S,
         stopping: asyncio.Event | None = None,
+        log: CallLog = QUIET,
     ) -> None:
         """Work on a call for `deadline_max_s` at most, and end what has no end when stopping."""
+        self._log = log
         self._deadline_max_s = deadline_max_s
         self._stopping = asyncio.Event() if stopping is None else stopping
         self._backlog = backlog
@@ -198,7 +203,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
     def _unary(self, method: str, handle: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
-            started = perf_counter()
+            asked = Asked(method, request, streams=False)
             self._backlog.begun()
             try:
                 bound_s = self._admit(method, request, context, self._deadline_max_s)
@@ -208,15 +213,15 @@ class Interceptor(grpc.aio.ServerInterceptor):
             except Refused as error:
                 refusal = error
             except asyncio.CancelledError:
-                self._finished(method, "CANCELLED", "", started)
+                self._ended(asked, "CANCELLED")
                 raise
             except Exception:
-                logger.exception("call failed", method=method)
+                logger.exception("call failed", **about(method, request))
                 refusal = INTERNAL
             else:
-                self._finished(method, "OK", "", started)
+                self._ended(asked, "OK", response=response)
                 return response
-            await self._refuse(method, refusal, context, started)
+            await self._refuse(asked, refusal, context)
             return None
 
         return call
@@ -225,49 +230,41 @@ class Interceptor(grpc.aio.ServerInterceptor):
         async def call(
             request: Any, context: grpc.aio.ServicerContext[Any, Any]
         ) -> AsyncIterator[Any]:
-            started = perf_counter()
+            asked = Asked(method, request, streams=True)
             self._backlog.begun()
             try:
                 self._admit(method, request, context)
                 async for response in handle(request, context):
                     yield response
-                self._finished(method, "OK", "", started)
+                self._ended(asked, "OK")
             except Refused as refusal:
-                await self._refuse(method, refusal, context, started)
+                await self._refuse(asked, refusal, context)
             except (asyncio.CancelledError, GeneratorExit):
-                self._finished(method, "CANCELLED", "", started)
+                self._ended(asked, "CANCELLED")
                 raise
             except Exception:
-                logger.exception("call failed", method=method)
-                await self._refuse(method, INTERNAL, context, started)
+                logger.exception("call failed", **about(method, request))
+                await self._refuse(asked, INTERNAL, context)
 
         return call
 
     async def _refuse(
-        self,
-        method: str,
-        refusal: Refused,
-        context: grpc.aio.ServicerContext[Any, Any],
-        started: float,
+        self, asked: Asked, refusal: Refused, context: grpc.aio.ServicerContext[Any, Any]
     ) -> None:
-        code = code_of(refusal)
-        self._finished(method, code.name, refusal.reason.value, started)
+        code, reason = code_of(refusal), refusal.reason.value
+        self._ended(asked, code.name, reason)
         if refusal.reason.kind in (Kind.UNAUTHENTICATED, Kind.FORBIDDEN):
             # Strangers must not be able to grow a ledger: their attempts are logged here.
-            self._observer.authentication_failed(refusal.reason.value)
-            security.warning(
-                "refused",
-                method=method if method in ROLES else shown(method),
-                reason=refusal.reason.value,
-                caller=refusal.metadata.get("caller", ""),
-                peer=context.peer(),
-            )
+            self._observer.authentication_failed(reason)
+            self._log.refused(asked, reason, context.peer())
         await context.abort(code, refusal.message, details_of(refusal))
 
-    def _finished(self, method: str, code: str, reason: str, started: float) -> None:
+    def _ended(self, asked: Asked, code: str, reason: str = "", response: Any = None) -> None:
         self._backlog.ended()
+        method, seconds = asked.method, perf_counter() - asked.started
         name = method.removeprefix(OWN) if method.startswith(OWN) else method.lstrip("/")
-        self._observer.call_finished(name, code, reason, perf_counter() - started)
+        self._observer.call_finished(name, code, reason, seconds)
+        self._log.ended(asked, code, reason, seconds, response)
 
 
 def _encoder(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
