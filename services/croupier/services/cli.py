@@ -95,6 +95,7 @@ def serve(  # the options' help is the settings' own
     min_recv_ping_interval_s: Annotated[float | None, _flag("min_recv_ping_interval_s")] = None,
     permit_without_calls: Annotated[bool | None, _flag("permit_without_calls")] = None,
     slow_call_s: Annotated[float | None, _flag("slow_call_s")] = None,
+    trace: Annotated[str | None, _flag("trace")] = None,
     log_level: Annotated[str | None, _flag("log_level")] = None,
     log_format: Annotated[str | None, _flag("log_format")] = None,
     as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,6 +18,7 @@ from pydantic_settings import (
 )
 
 PORT_MAX = 65_535
+TRACE_URL = re.compile(r"https?://[^\s/]+:\d{1,5}/?")
 
 
 class ConfigError(Exception):
@@ -95,6 +98,9 @@ class Settings(BaseSettings):
     slow_call_s: float = Field(
         1.0, ge=0, le=3600, description="calls that take longer are logged, seconds; 0: none"
     )
+    trace: str = Field(
+        "off", description="where traces go: off, console, or the URL of an OTLP collector (gRPC)"
+    )
     log_level: Literal["debug", "info", "warning", "error", "critical"] = Field(
         "info", description="the least level of log lines"
     )
@@ -105,6 +111,15 @@ class Settings(BaseSettings):
     def _is_address(cls, value: str) -> str:
         if value:
             split_address(value)
+        return value
+
+    @field_validator("trace")
+    @classmethod
+    def _can_be_traced(cls, value: str) -> str:
+        if value not in ("off", "console") and not TRACE_URL.fullmatch(value):
+            raise ValueError(f"{value!r} is not off, console, or http(s)://HOST:PORT")
+        if value != "off" and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+            raise ValueError("traces need the extra otel: pip install 'croupier[otel]'")
         return value
 
     @field_validator("advertise")

@@ -18,7 +18,7 @@ from grpc_reflection.v1alpha import reflection
 from prometheus_client import CollectorRegistry
 
 from croupier.domain.errors import Refused
-from croupier.services import metrics
+from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
@@ -112,6 +112,7 @@ class Server:
         self.registry = CollectorRegistry()
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
+        self._traces = traces.begin(settings.trace)
         self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
@@ -121,6 +122,7 @@ class Server:
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
+            writer=self._traces.writer,
         )
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
@@ -193,7 +195,8 @@ class Server:
             log=CallLog(self._settings.slow_call_s, debug=self._settings.log_level == "debug"),
         )
         options = options_of(self._settings)
-        self._grpc = grpc.aio.server(interceptors=[interceptor], options=options)
+        interceptors = [*self._traces.interceptors, interceptor]
+        self._grpc = grpc.aio.server(interceptors=interceptors, options=options)
         self._backlog.follow_newest()
         try:
             await self._start()
@@ -277,6 +280,7 @@ class Server:
         if self._metrics_server is not None:
             self._metrics_server.close()
         self.ledgers.close()
+        self._traces.close(grace.left_s)
 
     def standing(self) -> Standing:
         """Return what this process says of itself when it is ready."""

@@ -41,12 +41,13 @@ class Ledger:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
+        writer: Callable[..., Writer] = Writer,
     ) -> None:
         """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
+        self._writer = writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
         self._users = 0
         self._used_s = monotonic()
         self._taking = asyncio.Lock()

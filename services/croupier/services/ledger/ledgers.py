@@ -16,7 +16,7 @@ from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_clock, check_times
-from croupier.services.ledger.writer import Limits, Observer
+from croupier.services.ledger.writer import Limits, Observer, Writer
 from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
@@ -57,7 +57,10 @@ class Ledgers:
         clock: Callable[[], int],
         limits: Limits,
         assigned: Callable[[str], bool] = everything,
+        *,
+        writer: Callable[..., Writer] = Writer,
     ) -> None:
+        self._writer = writer
         self.engine = engine
         self._observer = observer
         self._clock = clock
@@ -254,6 +257,7 @@ class Ledgers:
                 self._limits,
                 rounds=self._rounds,
                 known=known,
+                writer=self._writer,
             )
             self._open[ledger_id] = ledger
         return ledger
