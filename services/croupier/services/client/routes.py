@@ -10,12 +10,22 @@ import grpc
 
 from croupier.services.client.calls import now, refusal_of
 
+# A server that is gone without a word is noticed, and what stands between keeps the connection.
+# Servers take twice as many (`min_recv_ping_interval_s`).
+KEEPALIVE = (
+    ("grpc.keepalive_time_ms", 10_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.keepalive_permit_without_calls", 1),
+    ("grpc.http2.max_pings_without_data", 0),
+)
+
 _OPTIONS = [
     # Retries are ours: each carries the same request id and keeps to the call's deadline.
     ("grpc.enable_retries", 0),
     # A server that restarts is found again within a pause or two.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2_000),
+    *KEEPALIVE,
 ]
 
 AWAY_S = 2.0

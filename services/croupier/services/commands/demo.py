@@ -22,6 +22,7 @@ from croupier.services.config import Settings, is_loopback, split_address
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import LEDGER
 from croupier.services.demo.run import demonstrate
+from croupier.services.ledger.ledgers import NewerProgramError
 from croupier.services.server import Server
 
 LISTEN = "127.0.0.1:50051"
@@ -64,7 +65,7 @@ def demo(
         settings = _settings(data or Path(temporary), listen, metrics_listen)
         try:
             disagreements = run(_demo(settings, stay=stay))
-        except (OSError, CallRefused) as error:
+        except (OSError, CallRefused, NewerProgramError) as error:
             fail(str(error))
     if disagreements:
         fail(f"{len(disagreements)} disagreements, see above")

@@ -34,11 +34,15 @@ class LogError(Exception):
     """The log cannot be served: it is not what its head says, or not what this program can read."""
 
 
+class NewerLogError(LogError):
+    """A newer program wrote in the log what this one does not know."""
+
+
 def read(record: Notification) -> events_pb2.Event:
     """Return the event of a record, whose columns must say the same as its bytes.
 
     Raises:
-        LogError: they differ, or the bytes are no event.
+        LogError: they differ, or the bytes are no event that this program knows.
 
     """
     try:
@@ -51,7 +55,15 @@ def read(record: Notification) -> events_pb2.Event:
     if said != columns:
         msg = f"position {record.id}: the columns say {columns}, the record says {said}"
         raise LogError(msg)
+    if not kind_known(event):
+        msg = f"position {event.position} holds {event.type!r}, which this program does not know"
+        raise NewerLogError(msg)
     return event
+
+
+def kind_known(event: events_pb2.Event) -> bool:
+    """Return whether this program knows what happened."""
+    return event.WhichOneof("payload") is not None
 
 
 class Book:
@@ -128,8 +140,9 @@ class Book:
         if isinstance(created, LedgerCreated):
             self.format_version = created.format_version
             if created.format_version > FORMAT_VERSION:
-                msg = f"format {created.format_version} is newer than this program's"
-                raise LogError(msg)
+                newer = created.format_version
+                msg = f"format {newer} is newer than this program's, which is {FORMAT_VERSION}"
+                raise NewerLogError(msg)
 
     def is_sound(self) -> bool:
         """Return whether this can be the book of any log that this program reads."""

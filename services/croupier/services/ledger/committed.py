@@ -19,6 +19,7 @@ from croupier.services.ledger.book import Book, LogError, read
 from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
+from croupier.services.ledger.tail import check_tail
 from croupier.services.store.mapper import UnknownEventError, payload_from_wire
 from croupier.services.store.store import Commit, Head, RequestEntry, Store
 from croupier.v1 import events_pb2
@@ -183,6 +184,8 @@ class Committed:
             self.book = book.copy()
             try:
                 self._fold_to(head, check=self._check_known_requests)
+                if book.position == head.position:  # else the tree was compared after the fold
+                    check_tail(self._store, head)
             except LogError as error:
                 self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
             else:
@@ -190,6 +193,7 @@ class Committed:
                 return
         self.book = Book()
         self._fold_to(head)
+        check_tail(self._store, head)
         self._check_requests(head.position)
         self._snapshots.began(None, head.position)
 

@@ -42,12 +42,13 @@ class Ledger:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
+        writer: Callable[..., Writer] = Writer,
     ) -> None:
         """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
+        self._writer = writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
         self._users = 0
         self._used_s = monotonic()
         self._taking = asyncio.Lock()
@@ -142,6 +143,11 @@ class Ledger:
     # --- reads -----------------------------------------------------------------------------------
 
     @property
+    def newer(self) -> bool:
+        """Return whether it is not served because a newer program wrote in its log."""
+        return self._writer.newer
+
+    @property
     def fenced(self) -> str:
         """Return why the ledger is not served, empty while it is."""
         return self._writer.fenced
@@ -174,7 +180,8 @@ class Ledger:
 
     def table(self, table_id: str, field: str = "name") -> Table:
         """Return a table as committed, or refuse one that does not exist, named in `field`."""
-        found = self._committed().table(table_id)
+        with self._reading():
+            found = self._committed().table(table_id)
         if found is None:
             raise _no_table(table_id, field)
         return found
@@ -210,7 +217,8 @@ class Ledger:
         """Return tables in order of their ids, from the one after `after`."""
         committed = self._committed()
         streams = self._store.streams(TABLES, TABLES + after, limit)
-        found = (committed.table(stream.removeprefix(TABLES)) for stream in streams)
+        with self._reading():
+            found = [committed.table(stream.removeprefix(TABLES)) for stream in streams]
         return [table for table in found if table is not None]
 
     def balances(self) -> Mapping[Key, int]:
@@ -239,16 +247,29 @@ class Ledger:
         """Return committed events from the position after `after`."""
         head = self._committed().head.position
         limit = min(limit, head - after)
-        return [read(record) for record in self._store.records(after, limit)] if limit > 0 else []
+        with self._reading():
+            records = self._store.records(after, limit) if limit > 0 else []
+            return [read(record) for record in records]
 
     def table_events(self, table_id: str) -> Iterator[events_pb2.Event]:
         """Yield a table's committed events from its first, or refuse."""
         with self.in_use():
             last = self.table(table_id).version
-            for event in stream_events(self._store, TABLES + table_id):
-                if event.version > last:
-                    return
-                yield event
+            with self._reading():
+                for event in stream_events(self._store, TABLES + table_id):
+                    if event.version > last:
+                        return
+                    yield event
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Fence the ledger where what is read turns out to be nothing that can be read."""
+        try:
+            yield
+        except LogError as error:
+            self._writer.fence(error)
+            self._writer.refresh()  # which refuses
+            raise
 
     def history(self, table_id: str, field: str = "table") -> History:
         """Return a table's past, or refuse one that does not exist, named in `field`."""

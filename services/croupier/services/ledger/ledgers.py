@@ -15,9 +15,9 @@ from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary, glance
-from croupier.services.ledger.turn import Receipt, check_times
-from croupier.services.ledger.writer import Limits, Observer
-from croupier.services.store.store import Engine, Head, Store
+from croupier.services.ledger.turn import Receipt, check_clock, check_times
+from croupier.services.ledger.writer import Limits, Observer, Writer
+from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
 
@@ -28,6 +28,15 @@ def everything(ledger_id: str) -> bool:
     """Assign every ledger to this process."""
     del ledger_id
     return True
+
+
+class NewerProgramError(Exception):
+    """Ledgers were written by a newer program, and this one must not touch them."""
+
+    def __init__(self, newer: dict[str, str]) -> None:
+        """Say which, and what this program does not know of each."""
+        each = "; ".join(f"ledger {one}: {why}" for one, why in sorted(newer.items()))
+        super().__init__(f"{each}: start the program that wrote it, or a newer one")
 
 
 BACKGROUND_S = 1.0
@@ -48,7 +57,10 @@ class Ledgers:
         clock: Callable[[], int],
         limits: Limits,
         assigned: Callable[[str], bool] = everything,
+        *,
+        writer: Callable[..., Writer] = Writer,
     ) -> None:
+        self._writer = writer
         self.engine = engine
         self._observer = observer
         self._clock = clock
@@ -60,14 +72,22 @@ class Ledgers:
         """Where the logs of ledgers that were closed ended: they may not go back unnoticed."""
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
+        self._newer: dict[str, str] = {}
 
     def recover(self) -> None:
         """Open every assigned ledger and fold its log, so that the first call finds it ready.
 
         A ledger that cannot be served is fenced and keeps no other from being served.
+
+        Raises:
+            NewerProgramError: a newer program wrote one: this is not the program to serve them.
+
         """
         for ledger_id in self.not_recovered():
             self.recover_one(ledger_id)
+        newer = {ledger.id: ledger.fenced for ledger in self if ledger.newer} | self._newer
+        if newer:
+            raise NewerProgramError(newer)
 
     def not_recovered(self) -> list[str]:
         """Return the assigned ledgers that are not open: through other processes new ones come."""
@@ -154,6 +174,19 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    def clock_behind(self) -> str:
+        """Return why this machine's clock cannot serve the assigned ledgers, empty where it can."""
+        for ledger in self:
+            if not self.is_assigned(ledger.id):
+                continue  # to look at it would be a use of it
+            try:
+                check_clock(self._clock(), ledger.head())
+            except Refused as refusal:
+                # What cannot be served for another reason says nothing of the clock.
+                if refusal.reason is Reason.CLOCK_BEHIND:
+                    return f"ledger {ledger.id}: {refusal.message}"
+        return ""
+
     async def keep_books(self) -> None:
         """Save snapshots of books when it is time for them, for ever."""
         await self._for_ever(Ledger.keep_book)
@@ -224,6 +257,7 @@ class Ledgers:
                 self._limits,
                 rounds=self._rounds,
                 known=known,
+                writer=self._writer,
             )
             self._open[ledger_id] = ledger
         return ledger
@@ -233,6 +267,8 @@ class Ledgers:
             store = self.engine.open(ledger_id)
         except (PersistenceError, OSError) as error:
             self.away[ledger_id] = str(error)
+            if isinstance(error, NewerLayoutError):
+                self._newer[ledger_id] = str(error)
             logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
             raise Refused(
                 Reason.STORE_UNAVAILABLE,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import SECRETS
+from croupier.services.ledger.book import LogError
 from croupier.services.ledger.committed import Committed
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
@@ -68,6 +69,8 @@ class Turn:
         for request in requests:
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise  # which is no fault of the command
             except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
                 found.append(error)
         return found
@@ -85,6 +88,8 @@ class Turn:
         for item, request in enumerate(requests):
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise
             except Exception as error:  # noqa: BLE001  # it is the answer
                 self._layer, self._frontier, self._receipts = before, frontier, receipts
                 del self.sealed[sealed:], self.entries[entries:]
@@ -158,6 +163,11 @@ def check_times(request: Request, now_us: int, head: Head) -> None:
             "the request was not to be decided after its not_after",
             field="not_after",
         )
+    check_clock(now_us, head)
+
+
+def check_clock(now_us: int, head: Head) -> None:
+    """Refuse to record anything where the clock is behind the ledger's `head`."""
     ahead_us = head.recorded_us - now_us
     if ahead_us > CLOCK_TOLERANCE_US:
         raise Refused(

@@ -21,7 +21,7 @@ from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.book import LogError, NewerLogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
@@ -101,6 +101,7 @@ class Writer:
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
+        self.newer = False  # whether that is because a newer program wrote in its log
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -336,7 +337,8 @@ class Writer:
             except PersistenceError:
                 self._forget()
                 raise
-            logger.warning("commit failed", ledger=self._ledger, recorded=recorded)
+            at = commit.head.position
+            logger.warning("commit failed", ledger=self._ledger, position=at, recorded=recorded)
             if not recorded:
                 raise
         turn.committed_now()
@@ -366,9 +368,10 @@ class Writer:
 
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
-        self.fenced = str(error)
+        self.fenced, at = str(error), self.seen.position
+        self.newer = isinstance(error, NewerLogError)
         self._forget()
-        logger.critical("ledger fenced", ledger=self._ledger, why=self.fenced)
+        logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 

@@ -65,12 +65,21 @@ def own_key(path: Path) -> bytes:
     """
     if not path.exists():
         made = path.with_name(f"{path.name}.{os.getpid()}")
-        made.touch(mode=0o600)
-        with made.open("wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            path.hardlink_to(made)
-        made.unlink()
+        try:
+            _make_key(made)
+            with suppress(FileExistsError):
+                path.hardlink_to(made)
+        except OSError as error:
+            msg = f"{path}: {error.strerror}"
+            raise OSError(msg) from error
+        finally:
+            made.unlink(missing_ok=True)
     return load_key(path)
+
+
+def _make_key(path: Path) -> None:
+    path.touch(mode=0o600)
+    with path.open("wb") as file:
+        file.write(secrets.token_bytes(KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
