@@ -77,6 +77,7 @@ ROWS: dict[str, list[Panel]] = {
                 "waiting": "sum(croupier_queue_commands)",
                 "not begun": "sum(croupier_backlog_calls)",
                 "streams": "sum(croupier_streams)",
+                "lost races": "sum(rate(croupier_commit_conflicts_total[1m]))",
             },
         ),
     ],

@@ -18,7 +18,16 @@ from croupier.services.metrics import LEDGERS_MAX, METHODS, OTHER, UNKNOWN, Metr
 from croupier.v1 import events_pb2
 
 UNITS = ("seconds", "minor_units", "commands", "events", "position", "ledgers", "tables")
-COUNTED = ("calls", "refusals", "failures", "commands", "events", "minor_units", "snapshots")
+COUNTED = (
+    "calls",
+    "conflicts",
+    "refusals",
+    "failures",
+    "commands",
+    "events",
+    "minor_units",
+    "snapshots",
+)
 
 
 @pytest.fixture

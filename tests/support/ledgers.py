@@ -26,6 +26,7 @@ class Watcher:
 
     def __init__(self):
         self.commits = []
+        self.conflicts = []
         self.fenced = {}
         self.saved = []
         self.dropped = []
@@ -33,6 +34,9 @@ class Watcher:
 
     def turn_committed(self, ledger, events, commands, seconds):
         self.commits.append((ledger, [event.position for event in events], commands))
+
+    def turn_conflicted(self, ledger):
+        self.conflicts.append(ledger)
 
     def queue_changed(self, ledger, waiting):
         self.waiting = waiting

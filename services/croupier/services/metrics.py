@@ -101,6 +101,9 @@ class Metrics:
         self._commit_events = histogram(
             "commit_batch_events", "Events recorded by one commit", _SIZES
         )
+        self._conflicts = counter(
+            "commit_conflicts_total", "Commits lost because another process was first"
+        )
         self._queue = gauge("queue_commands", "Commands waiting for a turn, of all ledgers")
         self._backlog = gauge(
             "backlog_calls", "Calls that the transport has taken and the service has not begun"
@@ -210,6 +213,10 @@ class Metrics:
             raised[self._deposits, currency] += posting.amount
         elif posting.destination == "external":
             raised[self._withdrawals, currency] += posting.amount
+
+    def commit_conflicted(self) -> None:
+        """Count a commit that was lost because another process was first."""
+        self._conflicts.inc()
 
     def queue_depth(self, ledger: str, waiting: int) -> None:
         """Report how many commands of a ledger wait for a turn."""

@@ -142,6 +142,11 @@ class Server:
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
 
+    def turn_conflicted(self, ledger: str) -> None:
+        """Count a turn that another process was faster than."""
+        del ledger
+        self.metrics.commit_conflicted()
+
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """Report how many requests wait for a turn."""
         self.metrics.queue_depth(ledger, waiting)

@@ -40,15 +40,15 @@ class Observer(SnapshotObserver, Protocol):
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
     ) -> None:
         """Events were recorded with one commit."""
-        ...
+
+    def turn_conflicted(self, ledger: str) -> None:
+        """A turn was lost: another process had committed first."""
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """So many requests wait for a turn."""
-        ...
 
     def ledger_fenced(self, ledger: str, why: str) -> None:
         """The ledger is not served any more."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +329,7 @@ class Writer:
             self.snapshots.commit([sealed.record for sealed in turn.sealed], commit)
         except HeadMovedError:
             self._forget()
+            self._observer.turn_conflicted(self._ledger)
             raise
         except PersistenceError:
             try:
