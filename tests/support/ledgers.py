@@ -27,6 +27,9 @@ class Watcher:
     def __init__(self):
         self.commits = []
         self.conflicts = []
+        self.turns = []
+        self.waits = []
+        self.rechecked = []
         self.fenced = {}
         self.saved = []
         self.dropped = []
@@ -37,6 +40,12 @@ class Watcher:
 
     def turn_conflicted(self, ledger):
         self.conflicts.append(ledger)
+
+    def turn_ended(self, ledger, turn):
+        self.turns.append(turn)
+
+    def lock_waited(self, ledger, seconds):
+        self.waits.append(seconds)
 
     def queue_changed(self, ledger, waiting):
         self.waiting = waiting
@@ -49,6 +58,9 @@ class Watcher:
 
     def snapshot_dropped(self, kind, reason):
         self.dropped.append((str(kind), str(reason)))
+
+    def snapshot_rechecked(self, kind, *, same):
+        self.rechecked.append((str(kind), same))
 
     def events_unchecked(self, ledger, count):
         self.unchecked.append(count)
