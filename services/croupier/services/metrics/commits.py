@@ -12,7 +12,7 @@ from croupier.domain.events import TableOpened
 from croupier.domain.games import GAMES
 from croupier.services.metrics.bets import Bets, Rounds
 from croupier.services.metrics.declaring import SECONDS, SIZES, Catalogue
-from croupier.services.metrics.labels import KINDS, UNKNOWN, Currencies
+from croupier.services.metrics.labels import UNKNOWN, Currencies
 from croupier.v1 import events_pb2
 
 logger = structlog.get_logger()
@@ -81,18 +81,16 @@ class Commits:
         # Summed first: a series is raised once for a commit, whatever it holds.
         raised: Counts = defaultdict(int)
         rounds = Rounds()
-        tables: dict[str, TableOpened | None] = {}
+        stream, opened, game = "", None, ""
         for event in events:
             count += 1
-            stream = event.stream
-            if stream in tables:
-                opened = tables[stream]
-            else:
-                opened = tables[stream] = opened_of(stream)
-            game = _game(opened)
+            if event.stream != stream:  # the events of a command are of one table, mostly
+                stream = event.stream
+                opened = opened_of(stream)
+                game = _game(opened)
             kind = event.WhichOneof("payload") or UNKNOWN
             # Never raises: what is counted here is committed already.
-            raised[self._events, kind if kind in KINDS else UNKNOWN, game] += 1
+            raised[self._events, kind, game] += 1
             for posting in event.postings:
                 self._posted(raised, posting, game)
             match kind:
@@ -125,8 +123,8 @@ class Commits:
             logger.exception("bets not counted")
 
     def _posted(self, raised: Counts, posting: events_pb2.Posting, game: str) -> None:
-        currency = self._currencies.label(posting.currency)
         source, destination = posting.source, posting.destination
+        currency = self._currencies.label(posting.currency)
         if destination.startswith("escrow:"):
             raised[self._stakes, game, currency] += posting.amount
         elif source.startswith(("escrow:", "bankroll:")):

@@ -63,6 +63,8 @@ class Currencies(Limited):
 
     def label(self, name: str) -> str:
         """Return the label of a currency's code."""
+        if name in self._known:
+            return name
         return super().label(name) if name in CURRENCIES else UNKNOWN
 
 
