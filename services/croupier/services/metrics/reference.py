@@ -34,8 +34,8 @@ are checked against a recount of the log, over all games and several processes, 
 - **Money** is in minor units of its currency. Never add currencies.
 - **Labels** come from closed sets. Tables, players and rounds are never labels. What belongs to no
   set is `{UNKNOWN}`. What is new beyond {LEDGERS_MAX} ledgers, {CURRENCIES_MAX} currencies,
-  {PAYTABLES_MAX} paytables of a game beside its presets, or {BETS_MAX} of game, paytable and currency
-  together shares the label `{OTHER}`; a gauge of a ledger shows the worst of them.
+  {PAYTABLES_MAX} paytables of a game beside its presets, or {BETS_MAX} of game, paytable and
+  currency together shares the label `{OTHER}`; a gauge of a ledger shows the worst of them.
 - **`paytable`** is what the presets that have it are called, else how its digest begins.
 - Counters that may call somebody are there from the start, at 0, so that their first rise is seen.
 - Exemplars: where calls are traced, the buckets of `croupier_call_seconds` name the trace of a
