@@ -38,6 +38,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 BY_TYPE = {
     int: INT64,
     str: TEXT,
+    bool: st.just(True),
     bytes: st.binary(min_size=1),
     Odds: st.builds(Odds, st.integers(1, 2**63 - 1), st.integers(1, 2**63 - 1)),
     Source: st.builds(Source, TEXT, TEXT),
@@ -53,17 +54,22 @@ def set_to_anything(hint: Any) -> st.SearchStrategy[Any]:
         (hint,) = (arg for arg in get_args(hint) if arg is not type(None))
     if get_origin(hint) is Mapping:
         return st.dictionaries(TEXT, VALUE, min_size=1)
-    return BY_TYPE[hint]
+    if hint in BY_TYPE:
+        return BY_TYPE[hint]
+    if get_origin(hint) is tuple:
+        return st.lists(set_to_anything(get_args(hint)[0]), min_size=1, max_size=3).map(tuple)
+    return all_fields_set(hint)
+
+
+def all_fields_set(cls: type) -> st.SearchStrategy[Any]:
+    """Return events or values inside events, each of them with every field set."""
+    hints = get_type_hints(cls)
+    return st.builds(cls, **{name: set_to_anything(hint) for name, hint in hints.items()})
 
 
 def events() -> st.SearchStrategy[Any]:
     """Return events of every kind, each of them with every field set."""
-    return st.one_of(
-        st.builds(
-            cls, **{name: set_to_anything(hint) for name, hint in get_type_hints(cls).items()}
-        )
-        for cls in EVENTS.values()
-    )
+    return st.one_of(map(all_fields_set, EVENTS.values()))
 
 
 def stored(event: Any) -> events_pb2.Event:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from croupier.domain.card_commands import CardCommand
 from croupier.domain.dice import Dice, Source
 from croupier.domain.draws import Sealed
 
@@ -158,4 +159,5 @@ Command = (
     | PlaceBet
     | RingBell
     | OpenCup
+    | CardCommand
 )

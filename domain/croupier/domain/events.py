@@ -9,6 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from croupier.domain.card_events import (
+    BuildCreated,
+    BuildExtended,
+    BuildRaised,
+    CardsCaptured,
+    CardTrailed,
+    DeckBrought,
+    DeckDrawn,
+    HandDealt,
+    HandScored,
+    LeftoversTaken,
+    MatchWon,
+    TableSwept,
+)
 from croupier.domain.cup_events import (
     BellRung,
     BetPlaced,
@@ -266,6 +280,21 @@ class PaidOut:
     bet: int = 0
 
 
+CardFact = (
+    DeckBrought
+    | DeckDrawn
+    | HandDealt
+    | CardsCaptured
+    | BuildCreated
+    | BuildExtended
+    | BuildRaised
+    | CardTrailed
+    | TableSwept
+    | LeftoversTaken
+    | HandScored
+    | MatchWon
+)
+
 Fact = (
     BankPosted
     | Faded
@@ -302,6 +331,7 @@ Fact = (
     | Eliminated
     | DeathRollAwarded
     | RaceWon
+    | CardFact
 )
 """What a game sees of its table's stream."""
 

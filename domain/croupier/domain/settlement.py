@@ -20,7 +20,10 @@ from croupier.domain.paytable import Paytable
 WON, LOST, PUSHED, RETURNED = "won", "lost", "pushed", "returned"
 
 TAKES = "takes"
-"""The winner of a pot: he takes all that is in the bank, by no odds."""
+"""A winner of a pot: he takes all that is in the bank, by no odds. Several share it equally.
+
+What cannot be shared equally goes, unit by unit, to the first of them.
+"""
 
 RESERVE_RETURNED = "reserve_returned"
 
@@ -83,6 +86,7 @@ def _collect(outcome: Outcome, paytable: Paytable) -> Iterator[Collected]:
 def _pay(outcome: Outcome, paytable: Paytable) -> Iterator[PaidOut]:
     bank = outcome.bank + sum(_loss(c, paytable) for c in outcome.claims if c.result == LOST)
     reserve = outcome.reserve
+    takers = sum(claim.result == TAKES for claim in outcome.claims)
     for claim in outcome.claims:
         own = claim.stake + claim.reserve
         if claim.result == WON:
@@ -104,15 +108,17 @@ def _pay(outcome: Outcome, paytable: Paytable) -> Iterator[PaidOut]:
                 bet=claim.bet,
             )
         elif claim.result == TAKES:
+            share = -(-bank // takers)
             yield PaidOut(
                 player=claim.player,
                 rule=claim.rule,
                 stake=claim.stake,
                 returned=own,
-                winnings=bank,
-                owed=bank,
+                winnings=share,
+                owed=share,
             )
-            bank = 0
+            bank -= share
+            takers -= 1
         elif claim.result == LOST:
             if (left := own - _loss(claim, paytable)) > 0:
                 yield PaidOut(

@@ -85,6 +85,13 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_SERVER_STOPPING: _Reason.ValueType  # 55
     REASON_ROUND_NOT_OPEN: _Reason.ValueType  # 56
     REASON_UNKNOWN_PLACE: _Reason.ValueType  # 57
+    REASON_INVALID_CARDS: _Reason.ValueType  # 58
+    REASON_INVALID_DECK: _Reason.ValueType  # 59
+    REASON_HAND_MISMATCH: _Reason.ValueType  # 60
+    REASON_CARD_NOT_IN_HAND: _Reason.ValueType  # 61
+    REASON_CARD_NOT_ON_TABLE: _Reason.ValueType  # 62
+    REASON_BUILD_NOT_FOUND: _Reason.ValueType  # 63
+    REASON_ILLEGAL_MOVE: _Reason.ValueType  # 64
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -151,6 +158,13 @@ REASON_TOO_MANY_STREAMS: Reason.ValueType  # 54
 REASON_SERVER_STOPPING: Reason.ValueType  # 55
 REASON_ROUND_NOT_OPEN: Reason.ValueType  # 56
 REASON_UNKNOWN_PLACE: Reason.ValueType  # 57
+REASON_INVALID_CARDS: Reason.ValueType  # 58
+REASON_INVALID_DECK: Reason.ValueType  # 59
+REASON_HAND_MISMATCH: Reason.ValueType  # 60
+REASON_CARD_NOT_IN_HAND: Reason.ValueType  # 61
+REASON_CARD_NOT_ON_TABLE: Reason.ValueType  # 62
+REASON_BUILD_NOT_FOUND: Reason.ValueType  # 63
+REASON_ILLEGAL_MOVE: Reason.ValueType  # 64
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

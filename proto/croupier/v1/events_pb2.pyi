@@ -41,6 +41,7 @@ class Event(_message.Message):
     CORRELATION_ID_FIELD_NUMBER: _builtins.int
     ROUND_FIELD_NUMBER: _builtins.int
     POSTINGS_FIELD_NUMBER: _builtins.int
+    CONCEALED_FIELD_NUMBER: _builtins.int
     LEDGER_CREATED_FIELD_NUMBER: _builtins.int
     DEPOSITED_FIELD_NUMBER: _builtins.int
     WITHDRAWN_FIELD_NUMBER: _builtins.int
@@ -83,6 +84,18 @@ class Event(_message.Message):
     PLACES_LIT_FIELD_NUMBER: _builtins.int
     DRAW_COMMITTED_FIELD_NUMBER: _builtins.int
     DRAW_REVEALED_FIELD_NUMBER: _builtins.int
+    DECK_BROUGHT_FIELD_NUMBER: _builtins.int
+    DECK_DRAWN_FIELD_NUMBER: _builtins.int
+    HAND_DEALT_FIELD_NUMBER: _builtins.int
+    CARDS_CAPTURED_FIELD_NUMBER: _builtins.int
+    BUILD_CREATED_FIELD_NUMBER: _builtins.int
+    BUILD_EXTENDED_FIELD_NUMBER: _builtins.int
+    BUILD_RAISED_FIELD_NUMBER: _builtins.int
+    CARD_TRAILED_FIELD_NUMBER: _builtins.int
+    TABLE_SWEPT_FIELD_NUMBER: _builtins.int
+    LEFTOVERS_TAKEN_FIELD_NUMBER: _builtins.int
+    HAND_SCORED_FIELD_NUMBER: _builtins.int
+    MATCH_WON_FIELD_NUMBER: _builtins.int
     position: _builtins.int
     """1, 2, 3 ... in the ledger's log: dense, in commit order."""
     stream: _builtins.str
@@ -102,6 +115,10 @@ class Event(_message.Message):
     """What the caller uses to relate this to other work."""
     round: _builtins.int
     """The open round of the table, 0 outside rounds."""
+    concealed: _builtins.bool
+    """Something that the caller may not see, or not yet, was left out of the payload. It is never set
+    in what is stored: these bytes are not those that were hashed.
+    """
     @_builtins.property
     def recorded_time(self) -> _timestamp_pb2.Timestamp:
         """When the service recorded it, UTC; never goes back within a ledger."""
@@ -198,6 +215,30 @@ class Event(_message.Message):
     def draw_committed(self) -> Global___DrawCommitted: ...
     @_builtins.property
     def draw_revealed(self) -> Global___DrawRevealed: ...
+    @_builtins.property
+    def deck_brought(self) -> Global___DeckBrought: ...
+    @_builtins.property
+    def deck_drawn(self) -> Global___DeckDrawn: ...
+    @_builtins.property
+    def hand_dealt(self) -> Global___HandDealt: ...
+    @_builtins.property
+    def cards_captured(self) -> Global___CardsCaptured: ...
+    @_builtins.property
+    def build_created(self) -> Global___BuildCreated: ...
+    @_builtins.property
+    def build_extended(self) -> Global___BuildExtended: ...
+    @_builtins.property
+    def build_raised(self) -> Global___BuildRaised: ...
+    @_builtins.property
+    def card_trailed(self) -> Global___CardTrailed: ...
+    @_builtins.property
+    def table_swept(self) -> Global___TableSwept: ...
+    @_builtins.property
+    def leftovers_taken(self) -> Global___LeftoversTaken: ...
+    @_builtins.property
+    def hand_scored(self) -> Global___HandScored: ...
+    @_builtins.property
+    def match_won(self) -> Global___MatchWon: ...
     def __init__(
         self,
         *,
@@ -214,6 +255,7 @@ class Event(_message.Message):
         correlation_id: _builtins.str = ...,
         round: _builtins.int = ...,
         postings: _abc.Iterable[Global___Posting] | None = ...,
+        concealed: _builtins.bool = ...,
         ledger_created: Global___LedgerCreated | None = ...,
         deposited: Global___Deposited | None = ...,
         withdrawn: Global___Withdrawn | None = ...,
@@ -256,12 +298,24 @@ class Event(_message.Message):
         places_lit: Global___PlacesLit | None = ...,
         draw_committed: Global___DrawCommitted | None = ...,
         draw_revealed: Global___DrawRevealed | None = ...,
+        deck_brought: Global___DeckBrought | None = ...,
+        deck_drawn: Global___DeckDrawn | None = ...,
+        hand_dealt: Global___HandDealt | None = ...,
+        cards_captured: Global___CardsCaptured | None = ...,
+        build_created: Global___BuildCreated | None = ...,
+        build_extended: Global___BuildExtended | None = ...,
+        build_raised: Global___BuildRaised | None = ...,
+        card_trailed: Global___CardTrailed | None = ...,
+        table_swept: Global___TableSwept | None = ...,
+        leftovers_taken: Global___LeftoversTaken | None = ...,
+        hand_scored: Global___HandScored | None = ...,
+        match_won: Global___MatchWon | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "caller", b"caller", "collected", b"collected", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "light_switched_on", b"light_switched_on", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "caller", b"caller", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "concealed", b"concealed", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed", "deck_brought", "deck_drawn", "hand_dealt", "cards_captured", "build_created", "build_extended", "build_raised", "card_trailed", "table_swept", "leftovers_taken", "hand_scored", "match_won"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -1453,3 +1507,473 @@ class RaceWon(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RaceWon: _TypeAlias = RaceWon  # noqa: Y015
+
+@_typing.final
+class DeckBrought(_message.Message):
+    """The dealer brought the deck of a hand. Not shown before the hand has been scored."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    DEALER_FIELD_NUMBER: _builtins.int
+    DECK_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    """Hands of a match are numbered from 1."""
+    dealer: _builtins.str
+    @_builtins.property
+    def deck(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Rank and suit, "10S"; dealt from the front."""
+
+    @_builtins.property
+    def source(self) -> _values_pb2.Source: ...
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+        dealer: _builtins.str = ...,
+        deck: _abc.Iterable[_builtins.str] | None = ...,
+        source: _values_pb2.Source | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dealer", b"dealer", "deck", b"deck", "hand", b"hand", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeckBrought: _TypeAlias = DeckBrought  # noqa: Y015
+
+@_typing.final
+class DeckDrawn(_message.Message):
+    """The hand is dealt from the deck that was committed to. The nonce is not shown before the hand has
+    been scored; then it comes in a `DrawRevealed` as well.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    DEALER_FIELD_NUMBER: _builtins.int
+    NONCE_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    dealer: _builtins.str
+    nonce: _builtins.bytes
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+        dealer: _builtins.str = ...,
+        nonce: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dealer", b"dealer", "hand", b"hand", "nonce", b"nonce"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeckDrawn: _TypeAlias = DeckDrawn  # noqa: Y015
+
+@_typing.final
+class DealtCards(_message.Message):
+    """The cards that a player was dealt. Without cards where the caller may not see them yet."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        cards: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DealtCards: _TypeAlias = DealtCards  # noqa: Y015
+
+@_typing.final
+class HandDealt(_message.Message):
+    """Cards were dealt to each player, and with the first deal of a hand to the table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    HANDS_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    deal: _builtins.int
+    """Deals of a hand are numbered from 1."""
+    @_builtins.property
+    def hands(self) -> _containers.RepeatedCompositeFieldContainer[Global___DealtCards]: ...
+    @_builtins.property
+    def table(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+        deal: _builtins.int = ...,
+        hands: _abc.Iterable[Global___DealtCards] | None = ...,
+        table: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deal", b"deal", "hand", b"hand", "hands", b"hands", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandDealt: _TypeAlias = HandDealt  # noqa: Y015
+
+@_typing.final
+class CapturedBuild(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BUILD_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    build: _builtins.int
+    """Its number in the hand."""
+    value: _builtins.int
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        build: _builtins.int = ...,
+        value: _builtins.int = ...,
+        cards: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "cards", b"cards", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CapturedBuild: _TypeAlias = CapturedBuild  # noqa: Y015
+
+@_typing.final
+class CardsCaptured(_message.Message):
+    """A player played `card` and captured loose cards and whole builds with it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    BUILDS_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    card: _builtins.str
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def builds(self) -> _containers.RepeatedCompositeFieldContainer[Global___CapturedBuild]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+        builds: _abc.Iterable[Global___CapturedBuild] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["builds", b"builds", "card", b"card", "loose", b"loose", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardsCaptured: _TypeAlias = CardsCaptured  # noqa: Y015
+
+@_typing.final
+class BuildCreated(_message.Message):
+    """A player made a build of `card` and loose cards, and owns it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    BUILD_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    MULTIPLE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    build: _builtins.int
+    """Its number, which no other build of the hand has."""
+    value: _builtins.int
+    card: _builtins.str
+    multiple: _builtins.bool
+    """Two groups of its value or more."""
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        build: _builtins.int = ...,
+        value: _builtins.int = ...,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+        multiple: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "card", b"card", "loose", b"loose", "multiple", b"multiple", "player", b"player", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BuildCreated: _TypeAlias = BuildCreated  # noqa: Y015
+
+@_typing.final
+class BuildExtended(_message.Message):
+    """A player added groups of its value to a build, which is multiple now, and his."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    BUILD_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    build: _builtins.int
+    value: _builtins.int
+    card: _builtins.str
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        build: _builtins.int = ...,
+        value: _builtins.int = ...,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "card", b"card", "loose", b"loose", "player", b"player", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BuildExtended: _TypeAlias = BuildExtended  # noqa: Y015
+
+@_typing.final
+class BuildRaised(_message.Message):
+    """A player raised a single build to this new value; it is his."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    BUILD_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    MULTIPLE_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    build: _builtins.int
+    value: _builtins.int
+    card: _builtins.str
+    multiple: _builtins.bool
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        build: _builtins.int = ...,
+        value: _builtins.int = ...,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+        multiple: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "card", b"card", "loose", b"loose", "multiple", b"multiple", "player", b"player", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BuildRaised: _TypeAlias = BuildRaised  # noqa: Y015
+
+@_typing.final
+class CardTrailed(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    card: _builtins.str
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CardTrailed: _TypeAlias = CardTrailed  # noqa: Y015
+
+@_typing.final
+class TableSwept(_message.Message):
+    """A capture with `card` left nothing on the table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARD_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    card: _builtins.str
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___TableSwept: _TypeAlias = TableSwept  # noqa: Y015
+
+@_typing.final
+class LeftoversTaken(_message.Message):
+    """The loose cards that were left at the end of a hand went to the side of who captured last."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        cards: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "player", b"player"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LeftoversTaken: _TypeAlias = LeftoversTaken  # noqa: Y015
+
+@_typing.final
+class SideScore(_message.Message):
+    """What a side scored in a hand, in points, item by item."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    CARDS_FIELD_NUMBER: _builtins.int
+    SPADES_FIELD_NUMBER: _builtins.int
+    BIG_CASINO_FIELD_NUMBER: _builtins.int
+    LITTLE_CASINO_FIELD_NUMBER: _builtins.int
+    ACES_FIELD_NUMBER: _builtins.int
+    SWEEPS_FIELD_NUMBER: _builtins.int
+    BEFORE_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    side: _builtins.int
+    """From 0. With two or three players a side is a player, in the order of the seats; with four,
+    side 0 are the first and the third, side 1 the others.
+    """
+    cards: _builtins.int
+    spades: _builtins.int
+    big_casino: _builtins.int
+    little_casino: _builtins.int
+    aces: _builtins.int
+    sweeps: _builtins.int
+    """For sweeps that those of others did not cancel."""
+    before: _builtins.int
+    """The side's points in the match."""
+    after: _builtins.int
+    def __init__(
+        self,
+        *,
+        side: _builtins.int = ...,
+        cards: _builtins.int = ...,
+        spades: _builtins.int = ...,
+        big_casino: _builtins.int = ...,
+        little_casino: _builtins.int = ...,
+        aces: _builtins.int = ...,
+        sweeps: _builtins.int = ...,
+        before: _builtins.int = ...,
+        after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aces", b"aces", "after", b"after", "before", b"before", "big_casino", b"big_casino", "cards", b"cards", "little_casino", b"little_casino", "side", b"side", "spades", b"spades", "sweeps", b"sweeps"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SideScore: _TypeAlias = SideScore  # noqa: Y015
+
+@_typing.final
+class HandScored(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    SCORES_FIELD_NUMBER: _builtins.int
+    OVERTIME_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    overtime: _builtins.bool
+    """The match goes on, without the conditions for sides close to the target."""
+    @_builtins.property
+    def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SideScore]: ...
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+        scores: _abc.Iterable[Global___SideScore] | None = ...,
+        overtime: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hand", b"hand", "overtime", b"overtime", "scores", b"scores"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___HandScored: _TypeAlias = HandScored  # noqa: Y015
+
+@_typing.final
+class MatchWon(_message.Message):
+    """A side won the match, and with it the pot, in equal parts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SIDE_FIELD_NUMBER: _builtins.int
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    RULE_FIELD_NUMBER: _builtins.int
+    side: _builtins.int
+    rule: _builtins.str
+    """"most_cards", "big_casino", "little_casino" or "most_spades" (the condition of a side that began
+    the hand close to the target), "target" or "overtime".
+    """
+    @_builtins.property
+    def players(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        side: _builtins.int = ...,
+        players: _abc.Iterable[_builtins.str] | None = ...,
+        rule: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["players", b"players", "rule", b"rule", "side", b"side"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___MatchWon: _TypeAlias = MatchWon  # noqa: Y015

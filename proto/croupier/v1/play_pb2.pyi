@@ -52,6 +52,13 @@ class PlayRequest(_message.Message):
     PLACE_BET_FIELD_NUMBER: _builtins.int
     RING_BELL_FIELD_NUMBER: _builtins.int
     OPEN_CUP_FIELD_NUMBER: _builtins.int
+    SHUFFLE_FIELD_NUMBER: _builtins.int
+    DEAL_FIELD_NUMBER: _builtins.int
+    CAPTURE_FIELD_NUMBER: _builtins.int
+    CREATE_BUILD_FIELD_NUMBER: _builtins.int
+    ADD_TO_BUILD_FIELD_NUMBER: _builtins.int
+    RAISE_BUILD_FIELD_NUMBER: _builtins.int
+    TRAIL_FIELD_NUMBER: _builtins.int
     table: _builtins.str
     """"ledgers/{ledger}/tables/{table}"."""
     round: _builtins.int
@@ -103,6 +110,20 @@ class PlayRequest(_message.Message):
     def ring_bell(self) -> Global___RingBell: ...
     @_builtins.property
     def open_cup(self) -> Global___OpenCup: ...
+    @_builtins.property
+    def shuffle(self) -> Global___Shuffle: ...
+    @_builtins.property
+    def deal(self) -> Global___Deal: ...
+    @_builtins.property
+    def capture(self) -> Global___Capture: ...
+    @_builtins.property
+    def create_build(self) -> Global___CreateBuild: ...
+    @_builtins.property
+    def add_to_build(self) -> Global___AddToBuild: ...
+    @_builtins.property
+    def raise_build(self) -> Global___RaiseBuild: ...
+    @_builtins.property
+    def trail(self) -> Global___Trail: ...
     def __init__(
         self,
         *,
@@ -132,14 +153,21 @@ class PlayRequest(_message.Message):
         place_bet: Global___PlaceBet | None = ...,
         ring_bell: Global___RingBell | None = ...,
         open_cup: Global___OpenCup | None = ...,
+        shuffle: Global___Shuffle | None = ...,
+        deal: Global___Deal | None = ...,
+        capture: Global___Capture | None = ...,
+        create_build: Global___CreateBuild | None = ...,
+        add_to_build: Global___AddToBuild | None = ...,
+        raise_build: Global___RaiseBuild | None = ...,
+        trail: Global___Trail | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "post_bank", b"post_bank", "press_handle", b"press_handle", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "add_to_build", b"add_to_build", "ante", b"ante", "capture", b"capture", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "cover", b"cover", "create_build", b"create_build", "deal", b"deal", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "post_bank", b"post_bank", "press_handle", b"press_handle", "raise_build", b"raise_build", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "shuffle", b"shuffle", "trail", b"trail"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "ante", b"ante", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "cover", b"cover", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "player", b"player", "post_bank", b"post_bank", "press_handle", b"press_handle", "request_id", b"request_id", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "round", b"round", "table", b"table", "validate_only", b"validate_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "actor", b"actor", "add_to_build", b"add_to_build", "ante", b"ante", "capture", b"capture", "choose_death_roll", b"choose_death_roll", "choose_win", b"choose_win", "command", b"command", "correlation_id", b"correlation_id", "cover", b"cover", "create_build", b"create_build", "deal", b"deal", "decline", b"decline", "expected_version", b"expected_version", "fade", b"fade", "keep_bank", b"keep_bank", "light_on", b"light_on", "not_after", b"not_after", "occurred_time", b"occurred_time", "open_cup", b"open_cup", "pass_bank", b"pass_bank", "place_bet", b"place_bet", "player", b"player", "post_bank", b"post_bank", "press_handle", b"press_handle", "raise_build", b"raise_build", "request_id", b"request_id", "resign_bank", b"resign_bank", "ring_bell", b"ring_bell", "roll", b"roll", "round", b"round", "shuffle", b"shuffle", "table", b"table", "trail", b"trail", "validate_only", b"validate_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
-    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante", "choose_win", "choose_death_roll", "cover", "press_handle", "light_on", "place_bet", "ring_bell", "open_cup"]  # noqa: Y015
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["post_bank", "fade", "decline", "roll", "keep_bank", "pass_bank", "resign_bank", "ante", "choose_win", "choose_death_roll", "cover", "press_handle", "light_on", "place_bet", "ring_bell", "open_cup", "shuffle", "deal", "capture", "create_build", "add_to_build", "raise_build", "trail"]  # noqa: Y015
     _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
@@ -655,3 +683,232 @@ class OpenCup(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType_throw) -> _WhichOneofReturnType_throw | None: ...
 
 Global___OpenCup: _TypeAlias = OpenCup  # noqa: Y015
+
+@_typing.final
+class Shuffle(_message.Message):
+    """The dealer has the service shuffle the deck of a hand: it commits to it now, before anybody sees
+    a card. In the first hand of a match, before the first ante.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    """Hands of a match are numbered from 1."""
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hand", b"hand"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Shuffle: _TypeAlias = Shuffle  # noqa: Y015
+
+@_typing.final
+class Deal(_message.Message):
+    """The dealer deals a hand."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAND_FIELD_NUMBER: _builtins.int
+    DECK_FIELD_NUMBER: _builtins.int
+    DRAW_FIELD_NUMBER: _builtins.int
+    hand: _builtins.int
+    @_builtins.property
+    def deck(self) -> Global___Deck:
+        """A deck shuffled elsewhere."""
+
+    @_builtins.property
+    def draw(self) -> Global___Draw:
+        """The deck that the service has shuffled and committed to."""
+
+    def __init__(
+        self,
+        *,
+        hand: _builtins.int = ...,
+        deck: Global___Deck | None = ...,
+        draw: Global___Draw | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["deck", b"deck", "draw", b"draw", "source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deck", b"deck", "draw", b"draw", "hand", b"hand", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_source: _TypeAlias = _typing.Literal["deck", "draw"]  # noqa: Y015
+    _WhichOneofArgType_source: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_source) -> _WhichOneofReturnType_source | None: ...
+
+Global___Deal: _TypeAlias = Deal  # noqa: Y015
+
+@_typing.final
+class Deck(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARDS_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def cards(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """All 52, rank and suit: "10S", "AH"; they are dealt from the front."""
+
+    @_builtins.property
+    def source(self) -> _values_pb2.Source:
+        """Required: which device or dealer shuffled it."""
+
+    def __init__(
+        self,
+        *,
+        cards: _abc.Iterable[_builtins.str] | None = ...,
+        source: _values_pb2.Source | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["source", b"source"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cards", b"cards", "source", b"source"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Deck: _TypeAlias = Deck  # noqa: Y015
+
+@_typing.final
+class Capture(_message.Message):
+    """A player plays a card and takes others with it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    BUILDS_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    """From his hand."""
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Loose cards, in any order."""
+
+    @_builtins.property
+    def builds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Builds, by their numbers."""
+
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+        builds: _abc.Iterable[_builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["builds", b"builds", "card", b"card", "loose", b"loose"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Capture: _TypeAlias = Capture  # noqa: Y015
+
+@_typing.final
+class CreateBuild(_message.Message):
+    """A player makes a build of a card from his hand and loose cards."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    value: _builtins.int
+    """The value that it is announced with."""
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+        value: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card", "loose", b"loose", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateBuild: _TypeAlias = CreateBuild  # noqa: Y015
+
+@_typing.final
+class AddToBuild(_message.Message):
+    """A player adds a card from his hand, alone or with loose cards, to a build at its value."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    BUILD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    build: _builtins.int
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        build: _builtins.int = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "card", b"card", "loose", b"loose"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddToBuild: _TypeAlias = AddToBuild  # noqa: Y015
+
+@_typing.final
+class RaiseBuild(_message.Message):
+    """A player raises a build by the value of a card from his hand."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    BUILD_FIELD_NUMBER: _builtins.int
+    LOOSE_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    build: _builtins.int
+    @_builtins.property
+    def loose(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Loose cards may come along only where the table's option `raise_absorbs` says so."""
+
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+        build: _builtins.int = ...,
+        loose: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["build", b"build", "card", b"card", "loose", b"loose"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RaiseBuild: _TypeAlias = RaiseBuild  # noqa: Y015
+
+@_typing.final
+class Trail(_message.Message):
+    """A player leaves a card from his hand on the table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CARD_FIELD_NUMBER: _builtins.int
+    card: _builtins.str
+    def __init__(
+        self,
+        *,
+        card: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["card", b"card"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Trail: _TypeAlias = Trail  # noqa: Y015

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from croupier.domain import commands
+from croupier.domain import card_commands, commands
+from croupier.domain.cards import PACK
 from croupier.domain.dice import Source
 from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused
@@ -34,6 +35,7 @@ def no_dice(count: int) -> tuple[int, ...]:
 
 NONCES = Nonces(b"a key of 16 byte")
 CONTEXT = "ledgers/casino/tables/t1/rounds/3"
+HAND_2 = f"{CONTEXT}/hands/2"
 
 COMMANDS = {
     "post_bank": (play_pb2.PostBank(amount=5), commands.PostBank("anna", 5)),
@@ -58,7 +60,42 @@ COMMANDS = {
         play_pb2.OpenCup(dice=thrown(1, 2, 3).dice),
         commands.OpenCup("anna", (1, 2, 3), Source("dealer", "dora")),
     ),
+    "shuffle": (
+        play_pb2.Shuffle(hand=2),
+        card_commands.Shuffle("anna", 2, seal(NONCES(HAND_2), HAND_2)),
+    ),
+    "deal": (
+        play_pb2.Deal(
+            hand=2, deck=play_pb2.Deck(cards=PACK, source={"kind": "device", "id": "d1"})
+        ),
+        card_commands.Deal("anna", 2, PACK, Source("device", "d1")),
+    ),
+    "capture": (
+        play_pb2.Capture(card="8S", loose=["5C", "3H"], builds=[2, 1]),
+        card_commands.Capture("anna", "8S", ("5C", "3H"), (2, 1)),
+    ),
+    "create_build": (
+        play_pb2.CreateBuild(card="5S", loose=["3H"], value=8),
+        card_commands.CreateBuild("anna", "5S", ("3H",), 8),
+    ),
+    "add_to_build": (
+        play_pb2.AddToBuild(card="5S", loose=["3H"], build=1),
+        card_commands.AddToBuild("anna", "5S", 1, ("3H",)),
+    ),
+    "raise_build": (
+        play_pb2.RaiseBuild(card="2S", build=1),
+        card_commands.RaiseBuild("anna", "2S", 1),
+    ),
+    "trail": (play_pb2.Trail(card="2S"), card_commands.Trail("anna", "2S")),
 }
+
+
+def test_the_deck_that_was_shuffled_is_asked_for_by_the_nonce_of_its_hand():
+    deal = play_pb2.Deal(hand=2, draw=play_pb2.Draw())
+    _, request = wire.play_from_wire(play("t1", "anna", deal, round=3), no_dice, NONCES)
+    source = Source("service", "hmac-sha256")
+    command = card_commands.Deal("anna", 2, (), source, NONCES(HAND_2))
+    assert request.command == requests.Play("t1", 3, command)
 
 
 def test_every_command_of_the_wire_is_a_command_of_the_domain():

@@ -11,7 +11,7 @@ A change that makes any of those that run again, or `paytable`, read old facts d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -190,6 +190,52 @@ class Game(Protocol[S]):
         `allowed` and `decide` say the same: a command is allowed exactly if it is not refused.
         """
         ...
+
+
+# --- where not everybody may see everything ------------------------------------------------------
+
+Eyes = frozenset[str] | None
+"""Whose hands somebody may see: those of these players; None means everybody's."""
+
+NOBODYS: frozenset[str] = frozenset()
+"""The eyes of somebody who may see what lies open, and no hand."""
+
+
+@runtime_checkable
+class Secretive(Protocol):
+    """What a game has beyond `Game` if players hold what others may not see.
+
+    What nobody may see yet, as the order of the deck, not even `eyes` of None see. When it is over
+    (a hand is scored, a round is void) everybody may see everything.
+    """
+
+    secrets: frozenset[type]
+    """The kinds of facts that can hold something to conceal."""
+
+    def seen(self, state: Any, eyes: Eyes) -> View:
+        """Return the state as these eyes may see it."""
+        ...
+
+    def conceal(self, state: Any, fact: Fact, eyes: Eyes) -> Fact:
+        """Return any fact of the table's past without what these eyes may not see yet.
+
+        `state` is the table's as it is now. A fact of which nothing is concealed is returned as it
+        is, the same object.
+        """
+        ...
+
+    def moves(self, state: Any) -> Iterator[Command]:
+        """Yield every command that the player to move may play now, each one once.
+
+        They are in an order that depends on the state alone. Where a phase has no such commands
+        it yields none.
+        """
+        ...
+
+
+def secretive(game: Game[Any]) -> Secretive | None:
+    """Return what a game has beyond others if players hold secrets, else None."""
+    return game if isinstance(game, Secretive) else None
 
 
 # --- where the house banks ------------------------------------------------------------------------

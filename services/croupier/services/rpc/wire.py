@@ -25,6 +25,7 @@ from croupier.services.ledger import requests
 from croupier.services.ledger.sealing import microseconds
 from croupier.services.rpc import names
 from croupier.services.rpc.calls import CURRENT
+from croupier.services.rpc.wire_cards import card_command
 from croupier.services.store.mapper import value_from_wire
 from croupier.v1 import accounts_pb2, admin_pb2, play_pb2, tables_pb2, values_pb2
 
@@ -214,7 +215,14 @@ def _cup_command(message: play_pb2.PlayRequest, player: str, nonces: Nonces) -> 
         case "open_cup":
             return _open_cup(message.open_cup, player, nonces(context))
         case _:
-            raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
+            command = card_command(message, player, nonces, _deck_source)
+            if command is None:
+                raise Refused(Reason.MISSING_FIELD, "a command is required", field="command")
+            return command
+
+
+def _deck_source(deck: play_pb2.Deck) -> Source:
+    return _source(deck.source, "deal.deck", "a deck comes")
 
 
 def _roll(message: play_pb2.Roll, player: str, draw: Draw) -> commands.Roll:
@@ -258,15 +266,18 @@ def _thrown(message: play_pb2.Dice, command: str) -> tuple[Dice, Source]:
             field=f"{command}.dice",
             count=DICE_MAX,
         )
-    source = message.source
+    return dice, _source(message.source, f"{command}.dice", "dice come")
+
+
+def _source(source: values_pb2.Source, path: str, what: str) -> Source:
+    """Return where dice or a deck that are brought come from."""
     if source.kind not in ("device", "dealer"):
         raise Refused(
             Reason.MISSING_FIELD,
-            "dice come with a source whose kind is device or dealer",
-            field=f"{command}.dice.source.kind",
+            f"{what} with a source whose kind is device or dealer",
+            field=f"{path}.source.kind",
         )
-    source_id = _id(source.id, f"{command}.dice.source.id", "source of dice")
-    return dice, Source(source.kind, source_id)
+    return Source(source.kind, _id(source.id, f"{path}.source.id", "source"))
 
 
 def options_from_wire(options: Mapping[str, values_pb2.Value]) -> dict[str, Value]:

@@ -120,6 +120,13 @@ def _is_nested(hint: Any) -> bool:
     return is_dataclass(hint)
 
 
+def _nested_item(hint: Any) -> Any:
+    """Return X where a field's type is `tuple[X, ...]` of messages, else None."""
+    if get_origin(hint) is tuple and _is_nested(item := get_args(hint)[0]):
+        return item
+    return None
+
+
 def _optional(hint: Any) -> Any:
     """Return X where a field's type is `X | None`, else None."""
     if get_origin(hint) not in (Union, types.UnionType):
@@ -146,6 +153,9 @@ def _encode_field(hint: Any) -> Convert:
         return lambda value: None if value is None else encode(value)
     if get_origin(hint) is Mapping:
         return lambda value: {key: value_to_wire(item) for key, item in value.items()}
+    if item := _nested_item(hint):
+        each = _encoder(item)
+        return lambda value: [each(one) for one in value]
     return _encoder(hint) if _is_nested(hint) else _same
 
 
@@ -168,6 +178,9 @@ def _decode_field(name: str, hint: Any) -> Convert:
         return lambda message: {
             key: value_from_wire(item) for key, item in getattr(message, name).items()
         }
+    if item := _nested_item(hint):
+        each = _decoder(item)
+        return lambda message: tuple(map(each, getattr(message, name)))
     if get_origin(hint) is tuple:
         return lambda message: tuple(getattr(message, name))
     if _is_nested(hint):
