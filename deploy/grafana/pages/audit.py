@@ -71,8 +71,7 @@ AUDIT = Dashboard(
                     "saved {{kind}}": rate("croupier_saved_snapshots_total", "kind"),
                     "{{kind}} {{reason}}": rate(
                         "croupier_dropped_snapshots_total", "kind", "reason"
-                    )
-                    + " > 0",
+                    ),
                 },
             ),
         ],
