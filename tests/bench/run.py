@@ -23,6 +23,7 @@ from tests.bench import (  # noqa: E402
     big_ledger,
     load,
     machine,
+    moves,
     old_table,
     rows,
     steps,
@@ -41,11 +42,12 @@ PARTS = {
     "table": old_table,
     "ledger": big_ledger,
     "watching": watching,
+    "moves": moves,
 }
 """Each has `measure`, which adds rows to a run, and `ROWS`, the names of those rows."""
 
 
-APART = {"load": "offered load", "steps": "budget of the hot path"}
+APART = {"load": "offered load", "steps": "budget of the hot path", "moves": "legal moves"}
 """Parts that have a table of their own in the document; all others share one."""
 
 

@@ -16,8 +16,8 @@ TOLD = {
     "pot1 shoot-out": "shoot-out 1: anna and bert share the best throw, point 5; "
     "only they throw again",
     "pot1 loss": "anna loses his ante of 6.00 to the pot",
-    "pot1 win": "bert takes the pot of 15.00, 6.00 of it his own: the best throw",
-    "pot2 win": "bert takes the pot of 9.00, 3.00 of it his own: "
+    "pot1 win": "bert takes 15.00 from the pot, 6.00 of it his own: the best throw",
+    "pot2 win": "bert takes 9.00 from the pot, 3.00 of it his own: "
     "4-5-6, which ends the round at once",
     "pot2 opening": "table pot2 opens: ceelo_pot (standard) in EUR; "
     "seats clockwise anna, bert, cleo",
