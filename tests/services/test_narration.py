@@ -23,6 +23,8 @@ TOLD = {
     "seats clockwise anna, bert, cleo",
     "t1 opening": "table t1 opens: ceelo_bank (finnish) in EUR; "
     "seats clockwise anna, bert, cleo; anna banks",
+    "casino4 opening": "table casino4 opens: royal_casino (standard) in EUR; "
+    "seats in play order anna, bert, cleo, dora",
     "bank": "bert loses 30.00 to the bank: lower point, 1 to 1",
 }
 

@@ -291,9 +291,10 @@ def _opened(opened: events_pb2.TableOpened) -> str:
     banks = f"; {opened.banker} banks" if somebody else ""
     preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
     bankroll = f" with {major(opened.bankroll, opened.currency)}" if opened.bankroll else ""
+    order = "in play order" if "direction" in opened.options else "clockwise"
     return (
         f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
-        f"seats clockwise {', '.join(opened.seats)}{banks}{bankroll}"
+        f"seats {order} {', '.join(opened.seats)}{banks}{bankroll}"
     )
 
 

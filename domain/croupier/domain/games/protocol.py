@@ -36,7 +36,7 @@ Detail = int | str | bool | tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is opened with: seats clockwise, every option, and who banks first.
+    """What a game is opened with: seats clockwise or in play order, options, who banks first.
 
     `bankroll` is what the house puts at risk, minor units, where the house banks.
     """
