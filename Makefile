@@ -47,7 +47,7 @@ test: $(INSTALLED) ## run the tests
 test-ops: $(INSTALLED) ## run what needs Prometheus: rules, alerts and dashboards against the real one
 	@for program in prometheus promtool; do command -v $$program > /dev/null \
 		|| { echo "test-ops: $$program was not found; install the distribution's package prometheus" >&2; exit 1; }; done
-	@$(BIN)/python -m pytest -n 2 --dist loadfile tests/ops
+	@$(BIN)/python -m pytest -n 2 tests/ops
 
 check: $(INSTALLED) ## lint, format, types, import direction, protos, stub drift
 	@mkdir -p build

@@ -15,7 +15,7 @@ from tests.long_play import BANKROLL, HOUSE, PURSE, SEATS, Player
 from tests.support.prometheus import Prometheus
 from tests.support.serving import Client, refused
 from tests.support.stories import create_ledger, deposit, withdraw
-from tests.support.watching import alerts, panels, rules, selectors, shown
+from tests.support.watching import alerts, panels, recorded, rules, selectors, shown
 from tests.support.workers import Workers
 
 DATA_TIMEOUT_S = 120
@@ -58,19 +58,6 @@ async def play_on(clients):
             await player.play(ROUNDS)
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with Workers(tmp_path_factory.mktemp("ledgers"), 2) as workers:
-        yield workers
-
-
-@pytest.fixture(scope="module")
-def prometheus(tmp_path_factory, service):
-    targets = [f"127.0.0.1:{service.metrics_port + number}" for number in range(2)]
-    with Prometheus(tmp_path_factory.mktemp("prometheus"), targets) as started:
-        yield started
-
-
 def without_data(prometheus, expressions):
     """Return those expressions that have no series, or no series with a number."""
     lacking = []
@@ -81,46 +68,56 @@ def without_data(prometheus, expressions):
     return lacking
 
 
-async def test_every_panel_and_every_alert_has_its_data(service, prometheus):
-    clients = [Client(address) for address in service.addresses]
-    load = asyncio.create_task(play_on(clients))
+async def wait_for_data(prometheus, wanted, load):
+    """Wait until every expression has had data once, as long as the load goes on."""
+    try:
+        async with asyncio.timeout(DATA_TIMEOUT_S):
+            while wanted := await asyncio.to_thread(without_data, prometheus, wanted):
+                if load.done():
+                    load.result()
+                await asyncio.sleep(0.2)
+    except TimeoutError:
+        pytest.fail(f"no data for {wanted}")
+
+
+def check_rules(prometheus):
+    """Check that every rule was evaluated, and that in health no alert would fire."""
+    groups = prometheus.api("rules")["groups"]
+    states = {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
+    assert set(states) == {rule.get("record") or rule["alert"] for rule in rules()}
+    assert set(states.values()) == {"ok"}
+    for rule in alerts():
+        assert prometheus.query(rule["expr"]) == [], rule["alert"]
+
+
+def check_that_nothing_is_found_that_is_not_there(prometheus):
+    """Check the check: what does not parse is refused, what does not exist has no data."""
+    with pytest.raises(HTTPError, match="400"):
+        prometheus.query("sum by (ledger (croupier_ledger_fenced)")
+    assert without_data(prometheus, ["croupier_no_such_series"]) == ["croupier_no_such_series"]
+
+
+async def test_every_panel_and_every_alert_has_its_data(tmp_path):
     optional = {
         target["expr"] for title in ONLY_WHEN_ASKED for target in panels()[title]["targets"]
     }
     wanted = [one for one in shown() if one not in optional]
     # In health no alert fires, so it is what it looks at that has to be there.
     wanted += sorted({one for rule in alerts() for one in selectors(rule["expr"])})
-    wanted += [rule["record"] for rule in rules() if "record" in rule]
-    try:
-        async with asyncio.timeout(DATA_TIMEOUT_S):
-            while wanted := await asyncio.to_thread(without_data, prometheus, wanted):
-                if load.done():
-                    load.result()
-                await asyncio.sleep(0.5)
-    except TimeoutError:
-        pytest.fail(f"no data for {wanted}")
-    finally:
-        load.cancel()
-        await asyncio.gather(load, return_exceptions=True)
-        for client in clients:
-            await client.channel.close()
-    for one in optional:
-        await asyncio.to_thread(prometheus.query, one)
-
-
-def test_every_expression_of_an_alert_parses_and_none_fires_in_health(service, prometheus):
-    for rule in alerts():
-        assert prometheus.query(rule["expr"]) == [], rule["alert"]
-
-
-def test_every_rule_is_evaluated_without_an_error(prometheus):
-    groups = prometheus.api("rules")["groups"]
-    states = {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
-    assert set(states) == {rule.get("record") or rule["alert"] for rule in rules()}
-    assert set(states.values()) == {"ok"}
-
-
-def test_an_expression_that_is_none_would_be_found(prometheus):
-    with pytest.raises(HTTPError, match="400"):
-        prometheus.query("sum by (ledger (croupier_ledger_fenced)")
-    assert without_data(prometheus, ["croupier_no_such_series"]) == ["croupier_no_such_series"]
+    wanted += sorted(recorded())
+    with Workers(tmp_path / "ledgers", 2) as service:
+        targets = [f"127.0.0.1:{service.metrics_port + number}" for number in range(2)]
+        clients = [Client(address) for address in service.addresses]
+        with Prometheus(tmp_path / "prometheus", targets) as prometheus:
+            load = asyncio.create_task(play_on(clients))
+            try:
+                await wait_for_data(prometheus, wanted, load)
+            finally:
+                load.cancel()
+                await asyncio.gather(load, return_exceptions=True)
+                for client in clients:
+                    await client.channel.close()
+            await asyncio.to_thread(check_rules, prometheus)
+            await asyncio.to_thread(check_that_nothing_is_found_that_is_not_there, prometheus)
+            for one in optional:
+                await asyncio.to_thread(prometheus.query, one)
