@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
+# Where the service shows its metrics, for `make dashboards`; without it, ports from 9464 on.
+METRICS ?=
+
 # Extra words for uv, e.g. `make lock LOCK="--upgrade"`; without them the pins stay as they are.
 LOCK   ?=
 
@@ -21,7 +24,7 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check image-check proto drift bench bench-smoke clean lock stubs
+.PHONY: help setup run demo dashboards test test-ops check image-check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +34,20 @@ setup: $(INSTALLED) ## create .venv with the locked packages and this checkout
 run: $(INSTALLED) ## serve a demonstration ledger from .data, until interrupted
 	@$(BIN)/croupier demo --stay --data .data
 
+dashboards: $(INSTALLED) ## show Prometheus, and Grafana where there is one, of a service that runs here
+	@$(BIN)/python deploy/dashboards.py $(METRICS)
+
 demo: $(INSTALLED) ## play the demonstration once and exit
 	@mkdir -p build
 	@$(BIN)/croupier demo --data build/demo-data
 
 test: $(INSTALLED) ## run the tests
 	@$(BIN)/python -m pytest -n 2 tests
+
+test-ops: $(INSTALLED) ## run what needs Prometheus: rules, alerts and dashboards against the real one
+	@for program in prometheus promtool; do command -v $$program > /dev/null \
+		|| { echo "test-ops: $$program was not found; install the distribution's package prometheus" >&2; exit 1; }; done
+	@$(BIN)/python -m pytest -n 2 tests/ops
 
 check: $(INSTALLED) ## lint, format, types, import direction, protos, stub drift
 	@mkdir -p build

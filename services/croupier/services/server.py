@@ -15,17 +15,17 @@ import structlog
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
-from croupier.domain.errors import Refused
 from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
-from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.observer import TurnEnd
 from croupier.services.ledger.writer import Limits
 from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
@@ -110,6 +110,7 @@ class Server:
         self._callers = callers.load(settings.tokens)
         self._credentials = credentials_of(settings)
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
         self._traces = traces.begin(settings.trace)
@@ -124,6 +125,9 @@ class Server:
             self.assignment.is_here,
             writer=self._traces.writer,
         )
+        engine = self.ledgers.engine
+        self.metrics.standing(engine.name, engine.durability, settings.queue)
+        self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
@@ -141,7 +145,7 @@ class Server:
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
     ) -> None:
         """Count what this process committed."""
-        self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
+        self.metrics.committed(events, commands, seconds, self.ledgers.opened_of(ledger))
         logger.debug(
             "turn committed",
             ledger=ledger,
@@ -154,6 +158,21 @@ class Server:
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
+
+    def turn_conflicted(self, ledger: str) -> None:
+        """Count a turn that another process was faster than."""
+        del ledger
+        self.metrics.commit_conflicted()
+
+    def turn_ended(self, ledger: str, turn: TurnEnd) -> None:
+        """Count a turn of the writer."""
+        del ledger
+        self.metrics.turn_ended(turn)
+
+    def lock_waited(self, ledger: str, seconds: float) -> None:
+        """Count a turn that waited for another process."""
+        del ledger
+        self.metrics.lock_waited(seconds)
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """Report how many requests wait for a turn."""
@@ -175,6 +194,10 @@ class Server:
     def snapshot_dropped(self, kind: str, reason: str) -> None:
         """Count a snapshot that is not used or was not saved."""
         self.metrics.snapshot_dropped(kind, reason)
+
+    def snapshot_rechecked(self, kind: str, *, same: bool) -> None:
+        """Count a snapshot that was compared with the log."""
+        self.metrics.snapshot_rechecked(kind, same=same)
 
     def events_unchecked(self, ledger: str, count: int) -> None:
         """Report how many events of a ledger were taken from a snapshot and not read since."""
@@ -337,32 +360,11 @@ class Server:
         for ledger_id in self.ledgers.release_idle(IDLE_S):
             logger.info("ledger of another process closed", ledger=ledger_id)
         for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
+            self._gauges.take_of(ledger)
             await asyncio.sleep(0)
-        self._take_sums()
+        self._gauges.take_sums()
         await self._readiness.tell(self.ledgers.clock_behind())
 
     def take_gauges(self) -> None:
-        """Take the gauges of the ledgers that this process reports."""
-        for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
-        self._take_sums()
-
-    def _take_gauges_of(self, ledger: Ledger) -> None:
-        # Each ledger is reported by one process; what others do with it shows in its log.
-        if not self.ledgers.is_assigned(ledger.id):
-            return
-        with contextlib.suppress(Refused):  # a fenced ledger has no state to report
-            position, sums = ledger.trial_balance()
-            head = ledger.head()
-            self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
-            self.metrics.fenced(ledger.id, fenced=False)
-            for currency, by_kind in sums.items():
-                self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
-
-    def _take_sums(self) -> None:
-        # What is wrong is reported by whoever sees it.
-        for ledger_id in self.ledgers.not_served():
-            self.metrics.fenced(ledger_id, fenced=True)
-        self.metrics.ledgers_open(len(list(self.ledgers)))
-        self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))
+        """Take the gauges of this process and of the ledgers that it reports."""
+        self._gauges.take()

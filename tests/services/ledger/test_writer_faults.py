@@ -53,12 +53,13 @@ async def test_a_commit_of_which_nobody_knows_is_found_by_its_request_id(faulty)
     assert len(house.log()) == 3
 
 
-async def test_a_lost_race_for_the_head_records_nothing(faulty):
+async def test_a_lost_race_for_the_head_records_nothing_and_is_told(faulty):
     house, store = faulty
     before = house.books()
     store.fault = "head_moved"
     await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
     assert house.books() == before
+    assert house.watcher.conflicts == [LEDGER]
 
 
 async def test_a_head_that_went_back_fences_the_ledger(faulty):

@@ -105,6 +105,8 @@ def _tell_where(
     at = "" if address == LISTEN else f" --address {address}"
     narrator.say(f"gRPC     {address}, plaintext, no token needed")
     narrator.say(f"metrics  http://{metrics_address}/metrics")
+    where = "" if metrics_address == METRICS_LISTEN else f" METRICS={metrics_address}"
+    narrator.say(f"watch    make dashboards{where}")
     command = shlex.quote(sys.argv[0])
     narrator.say(f"try      {command} health{at}")
     for table in tables:

@@ -8,18 +8,21 @@ from contextlib import contextmanager
 from time import monotonic
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
 from croupier.services.ledger.history import History
+from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
+from croupier.services.ledger.snapshots import Kind
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
-from croupier.services.ledger.writer import Limits, Observer, Writer
+from croupier.services.ledger.writer import Limits, Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
 
@@ -130,14 +133,18 @@ class Ledger:
             await self._recheck(pause)
 
     async def _recheck(self, pause: Pause) -> None:
-        snapshots = self._writer.snapshots
+        snapshots, kind = self._writer.snapshots, Kind.BOOK
         try:
             while (book := snapshots.unchecked) is not None and not self.fenced:
                 await recheck(self._store, book, snapshots.checked, pause)
                 snapshots.all_checked(book)
+                snapshots.rechecked(kind, same=True)
+            kind = Kind.TABLE
             while (table := snapshots.next_unchecked()) is not None and not self.fenced:
                 await recheck_table(self._store, table, pause)
+                snapshots.rechecked(kind, same=True)
         except LogError as error:
+            snapshots.rechecked(kind, same=False)
             self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
@@ -206,12 +213,12 @@ class Ledger:
         """Return whether another process may have committed since the last read; cheap."""
         return self._writer.changed()
 
-    def game_of(self, stream: str) -> str:
-        """Return the code of the game whose table has this stream, "" for any other stream."""
+    def opened_of(self, stream: str) -> TableOpened | None:
+        """Return how the table of a stream was opened, None for any other stream."""
         if not stream.startswith(TABLES):
-            return ""
+            return None
         found = self._writer.committed.table(stream.removeprefix(TABLES))
-        return found.opened.game if found else ""
+        return found.opened if found else None
 
     def tables(self, after: str, limit: int) -> Sequence[Table]:
         """Return tables in order of their ids, from the one after `after`."""
@@ -242,6 +249,14 @@ class Ledger:
         """Return the position, and the sums of balances by currency and kind of account."""
         committed = self._committed()
         return committed.head.position, totals(committed.balances)
+
+    def open_rounds(self) -> tuple[int, int]:
+        """Return how many rounds are open, and since when the oldest is: microseconds since 1970.
+
+        Without one that is 0.
+        """
+        rounds = self._committed().book.rounds.values()
+        return len(rounds), min((since_us for _, since_us in rounds), default=0)
 
     def events(self, after: int, limit: int) -> list[events_pb2.Event]:
         """Return committed events from the position after `after`."""

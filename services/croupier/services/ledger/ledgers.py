@@ -9,14 +9,16 @@ import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.names import is_id
 from croupier.services.ledger.book import LogError
 from croupier.services.ledger.ledger import Ledger
+from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_clock, check_times
-from croupier.services.ledger.writer import Limits, Observer, Writer
+from croupier.services.ledger.writer import Limits, Writer
 from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
@@ -132,9 +134,9 @@ class Ledgers:
         ledger = self._open.get(ledger_id)
         return ledger is None or ledger.changed()
 
-    def game_of(self, ledger_id: str) -> Callable[[str], str]:
-        """Return what tells the game of a table's stream in an open ledger."""
-        return self._open[ledger_id].game_of
+    def opened_of(self, ledger_id: str) -> Callable[[str], TableOpened | None]:
+        """Return what tells how the table of a stream in an open ledger was opened."""
+        return self._open[ledger_id].opened_of
 
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Thread
 from time import perf_counter
-from typing import Protocol
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
@@ -23,32 +22,14 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
 from croupier.services.ledger.book import LogError, NewerLogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
+from croupier.services.ledger.observer import Observer, Outcome, TurnEnd
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
-from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
+from croupier.services.ledger.snapshots import Policy, Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
-from croupier.v1 import events_pb2
 
 logger = structlog.get_logger()
-
-
-class Observer(SnapshotObserver, Protocol):
-    """Who is told what the writer does."""
-
-    def turn_committed(
-        self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
-    ) -> None:
-        """Events were recorded with one commit."""
-        ...
-
-    def queue_changed(self, ledger: str, waiting: int) -> None:
-        """So many requests wait for a turn."""
-        ...
-
-    def ledger_fenced(self, ledger: str, why: str) -> None:
-        """The ledger is not served any more."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +194,11 @@ class Writer:
 
     async def _turn_later(self) -> None:
         try:
+            started = perf_counter()
             await self._wait_for_lock()
+            waited_s = perf_counter() - started
             self._locked_turn()
+            self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
             self._refuse_all(self._unavailable(error))
         finally:
@@ -277,32 +261,41 @@ class Writer:
     def _record(self, jobs: Sequence[Job]) -> list[list[Answer]]:
         """Decide and record jobs under the lock, and return the answers of each."""
         started = perf_counter()
+        end = TurnEnd(sum(len(job.requests) for job in jobs))
+        answers = self._answers(jobs, end)
+        end.seconds = perf_counter() - started
+        if end.outcome in (Outcome.RECORDED, Outcome.NOTHING):
+            self._admission.answered(end.requests, end.seconds)
+        try:
+            if end.events:
+                self._observer.turn_committed(self._ledger, end.events, end.commands, end.seconds)
+            self._observer.turn_ended(self._ledger, end)
+        except Exception:
+            # It is recorded: whoever watches may fail, the callers get their receipts.
+            logger.exception("observer failed", ledger=self._ledger)
+        return answers
+
+    def _answers(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Answer]]:
         try:
             turn, found = self._decide(jobs)
             if turn.sealed:
-                self._commit(turn)
+                self._commit(turn, end)
             self._fresh = True
-            answers = [[self._answer(one) for one in job] for job in found]
+            return [[self._answer(one) for one in job] for job in found]
         except (LogError, DataError) as error:
+            end.outcome = Outcome.FENCED
             self._fence(error)
             return _all(jobs, self._fenced_refusal())
         except PersistenceError as error:
+            lost = isinstance(error, HeadMovedError)
+            end.outcome = Outcome.LOST if lost else Outcome.UNAVAILABLE
             return _all(jobs, self._unavailable(error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
+            end.outcome = Outcome.FAILED
             self._forget()
             return _all(jobs, error)
-        seconds = perf_counter() - started
-        self._admission.answered(sum(len(job.requests) for job in jobs), seconds)
-        if turn.sealed:
-            events = [sealed.event for sealed in turn.sealed]
-            try:
-                self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
-            except Exception:
-                # It is recorded: whoever watches may fail, the callers get their receipts.
-                logger.exception("observer failed", ledger=self._ledger)
-        return answers
 
     def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
         self._catch_up()
@@ -318,18 +311,19 @@ class Writer:
         self.committed.catch_up(self._store.head())
         self._fresh = True
 
-    def _commit(self, turn: Turn) -> None:
+    def _commit(self, turn: Turn, end: TurnEnd) -> None:
         """Record a turn, and find out what became of it where the engine does not say.
 
         Raises:
             PersistenceError: it was not recorded, or nobody can tell; the state in memory is gone.
 
         """
-        commit = turn.commit
+        commit, started = turn.commit, perf_counter()
         try:
             self.snapshots.commit([sealed.record for sealed in turn.sealed], commit)
         except HeadMovedError:
             self._forget()
+            self._observer.turn_conflicted(self._ledger)
             raise
         except PersistenceError:
             try:
@@ -341,6 +335,8 @@ class Writer:
             logger.warning("commit failed", ledger=self._ledger, position=at, recorded=recorded)
             if not recorded:
                 raise
+        end.outcome, end.commit_s = Outcome.RECORDED, perf_counter() - started
+        end.events, end.commands = [one.event for one in turn.sealed], len(turn.entries)
         turn.committed_now()
 
     def _answer(self, found: Found) -> Answer:
