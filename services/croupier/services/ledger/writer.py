@@ -9,7 +9,6 @@ process holds goes to a thread.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -24,7 +23,7 @@ from croupier.services.ledger.answering import Answering
 from croupier.services.ledger.blocking import in_thread
 from croupier.services.ledger.book import LogError
 from croupier.services.ledger.committed import Committed
-from croupier.services.ledger.pace import Pace, next_for_s
+from croupier.services.ledger.pace import Pace
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
@@ -226,14 +225,13 @@ class Writer:
             self._go_on()
 
     def _locked_turn(self) -> int:
-        started = perf_counter()
         before = self.committed.head
         jobs = self._admission.take(self._pace.batch)
         try:
             self._observer.queue_changed(self._ledger, self._admission.waiting)
             answers = self._record(jobs) if jobs else []
         except HeadMovedError as error:
-            return self._lost(jobs, perf_counter() - started, error)
+            return self._lost(jobs, error)
         finally:
             self._unlock()
         head = self.committed.head
@@ -241,7 +239,7 @@ class Writer:
         self._go_on()
         return len(jobs)
 
-    def _lost(self, jobs: Sequence[Job], seconds: float, error: HeadMovedError) -> int:
+    def _lost(self, jobs: Sequence[Job], error: HeadMovedError) -> int:
         """Decide jobs again, since somebody else was first: fewer at once, and a bit later."""
         pause_s = self._pace.lost()
         if self._pace.is_hopeless:
@@ -249,8 +247,6 @@ class Writer:
             self._go_on()
             return len(jobs)
         self._admission.put_back(jobs)
-        with contextlib.suppress(PersistenceError):  # the next turn finds out what is wrong
-            self._store.be_next(next_for_s(seconds))
         self._waiting = asyncio.create_task(self._turn_after(pause_s))
         return 0
 

@@ -257,9 +257,6 @@ class Recorder(library.SQLiteApplicationRecorder):
     def confirm(self) -> None:
         """Do nothing: a commit is on disk when it returns."""
 
-    def be_next(self, seconds: float) -> None:
-        """Do nothing: the lock is fair."""
-
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:

@@ -180,13 +180,6 @@ class Store(Protocol):
         """
         ...
 
-    def be_next(self, seconds: float) -> None:
-        """Ask others to leave the next commit to this writer, for a time that is limited.
-
-        Where a lock does so already it does nothing.
-        """
-        ...
-
     def try_lock(self) -> bool:
         """Take the ledger's lock if nobody has it or waits for it."""
         ...

@@ -85,6 +85,7 @@ def commit_arguments(
         arguments += (one.position, one.stamp, one.digest(), one.state)
     return [
         *keys.own,
+        keys.queue,
         *map(keys.index, streams),
         *(keys.snapshot(one.name) for one in commit.snapshots),
     ], arguments
