@@ -33,9 +33,9 @@ def request(caller: str, number: int) -> Request:
     return Request(command, caller, str(number), sha256(b"%d" % number).digest())
 
 
-def rival(engine: str, name: str, size: int, seconds: float, barrier, told) -> None:
-    """Keep so many commands waiting for so long, and tell how many were recorded with how many."""
-    told.send(asyncio.run(_press(engine, name, size, seconds, barrier)))
+def rival(told, *how) -> None:
+    """Keep commands waiting for a while, and tell how many commits and events came of it."""
+    told.send(asyncio.run(_press(*how)))
 
 
 async def _press(
@@ -69,7 +69,7 @@ def measure(engine: str, sizes: tuple[int, ...] = (1, 100), seconds: float = SEC
     barrier = SPAWN.Barrier(len(sizes))
     pipes = [SPAWN.Pipe() for _ in sizes]
     processes = [
-        SPAWN.Process(target=rival, args=(engine, name, size, seconds, barrier, theirs))
+        SPAWN.Process(target=rival, args=(theirs, engine, name, size, seconds, barrier))
         for name, size, (_, theirs) in zip("ab", sizes, pipes, strict=True)
     ]
     for process in processes:
@@ -102,7 +102,7 @@ def main() -> None:
     with _engines(sys.argv[1:]) as engines:
         for engine in engines:
             for sizes in ((1, 100), (1, 1), (100, 100)):
-                asyncio.run(_forget(engine))
+                _forget(engine)
                 for size, (commits, events, longest) in zip(
                     sizes, measure(engine, sizes), strict=True
                 ):
@@ -113,7 +113,7 @@ def main() -> None:
                     )
 
 
-async def _forget(engine: str) -> None:
+def _forget(engine: str) -> None:
     """Begin with an empty ledger."""
     scheme, _, rest = engine.partition(":")
     if scheme == "sqlite":
