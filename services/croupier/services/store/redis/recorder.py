@@ -11,7 +11,6 @@ from eventsourcing.persistence import (
     DataError,
     IntegrityError,
     Notification,
-    OperationalError,
     StoredEvent,
     Subscription,
 )
@@ -19,6 +18,7 @@ from eventsourcing.persistence import (
 from croupier.services.audit.tree import Frontier
 from croupier.services.store.redis import scripts
 from croupier.services.store.redis.committing import commit_arguments
+from croupier.services.store.redis.errors import UnansweredError
 from croupier.services.store.redis.keys import Keys
 from croupier.services.store.redis.levels import asked, least
 from croupier.services.store.redis.library import StreamRecorder
@@ -159,7 +159,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         )
         try:
             answer = self._answer(keys, arguments)
-        except OperationalError:
+        except UnansweredError:
             self._unsettled = True
             raise
         match answer:
