@@ -25,9 +25,9 @@ def master(tmp_path):
 def replica(tmp_path, master):
     with RedisServer(tmp_path / "replica") as one, one.client() as client:
         client.replicaof("127.0.0.1", master.port)
-        until(lambda: client.info("replication")["master_link_status"] == "up")
+        until("the link is up", lambda: client.info("replication")["master_link_status"] == "up")
         with master.client() as asked:
-            until(lambda: asked.info("replication")["connected_slaves"] == 1)
+            until("a replica", lambda: asked.info("replication")["connected_slaves"] == 1)
         yield one
 
 

@@ -54,7 +54,7 @@ def test_a_commit_whose_answer_was_lost_is_found_by_the_head(engine, proxy, othe
     proxy.hold_answers()
     with pytest.raises(OperationalError):
         store.commit(records, commit)
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     assert store.head() == commit.head == other.head()
     assert store.find_requests([("desk", "1")])
     add(store, ("tables/a", 2))
@@ -67,12 +67,12 @@ def test_a_commit_that_comes_after_the_head_was_read_again_is_refused(engine, pr
     proxy.hold_requests()
     with pytest.raises(OperationalError):
         store.commit(records, commit)
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     # Whoever was told now that it is not recorded, may rely on it for ever.
     assert store.head() == head
     before = calls(redis)
     proxy.release()
-    until(lambda: calls(redis) > before)
+    until("the server has run it", lambda: calls(redis) > before)
     assert store.head() == other.head() == head
     assert store.find_requests([("desk", "1")]) == {}
     store.commit(records, commit)
@@ -90,8 +90,8 @@ def test_a_commit_that_comes_late_and_before_anybody_looked_is_recorded(
     with pytest.raises(OperationalError):
         store.commit(records, commit)
     proxy.release()
-    until(lambda: other.head() == commit.head)
-    until(is_back(engine))
+    until("it is recorded", lambda: other.head() == commit.head)
+    until("the server is back", is_back(engine))
     assert store.head() == commit.head
 
 
@@ -101,12 +101,12 @@ def test_after_an_unknown_outcome_the_next_commit_settles_it_first(engine, proxy
     proxy.hold_requests()
     with pytest.raises(OperationalError):
         store.commit(*draft(head, ("tables/a", 1)))
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     records, commit = draft(head, ("tables/b", 1))
     store.commit(records, commit)
     before = calls(redis)
     proxy.release()
-    until(lambda: calls(redis) > before)
+    until("the server has run it", lambda: calls(redis) > before)
     assert store.head() == commit.head
 
 
@@ -117,7 +117,7 @@ def test_settling_one_outcome_makes_other_writers_look_again_and_no_more(engine,
     proxy.hold_answers()
     with pytest.raises(OperationalError):
         store.commit(*draft(EMPTY, ("ledger", 1)))
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     assert store.head() == head
     records, commit = draft(head, ("tables/a", 1))
     with pytest.raises(HeadMovedError):
@@ -144,7 +144,7 @@ def test_a_server_started_again_has_what_was_acknowledged(tmp_path):
         with pytest.raises(OperationalError):
             store.head()
         server.start()
-        until(is_back(engine))
+        until("the server is back", is_back(engine))
         assert store.head() == head
         assert store.find_requests([("desk", "1")])
         add(store, ("ledger", 2))

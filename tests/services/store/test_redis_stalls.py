@@ -68,7 +68,7 @@ def test_only_the_first_call_waits_for_a_stalled_server(engine, server):
             with pytest.raises(OperationalError, match="has not answered for"):
                 ask()
             assert monotonic() - began < TIMEOUT_S / 3
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     assert [store.head() for store in stores] == heads
 
 
@@ -80,7 +80,7 @@ def test_a_server_that_is_gone_is_asked_again_until_it_is_back(engine, server):
         with pytest.raises(OperationalError):
             store.head()
     server.start()
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     assert store.head() == head
 
 
@@ -94,7 +94,7 @@ def test_a_server_that_became_a_replica_is_away_until_it_is_a_master(engine, ser
         with pytest.raises(OperationalError, match="has not answered"):
             store.head()
         client.replicaof("NO", "ONE")
-    until(is_back(engine))
+    until("the server is back", is_back(engine))
     assert store.head() == head
     add(store, ("ledger", 2))
 
@@ -111,7 +111,7 @@ def test_a_breaker_asks_ever_more_rarely_and_stops_with_its_server(monkeypatch):
     one.check()
     one.trip(OSError("away"))
     one.trip(OSError("once more"))
-    until(lambda: len(asked) >= 5)
+    until("five attempts", lambda: len(asked) >= 5)
     with pytest.raises(OperationalError, match="still away"):
         one.check()
     gaps = [after - before for before, after in pairwise(asked)]

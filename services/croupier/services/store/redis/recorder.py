@@ -154,9 +154,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         if self._epoch is None or self._unsettled:
             self.head()
         assert self._epoch is not None
-        keys, arguments = commit_arguments(
-            self._keys, records, commit, self._epoch, self._turns.name
-        )
+        keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._turns)
         try:
             answer = self._answer(keys, arguments)
         except UnansweredError:

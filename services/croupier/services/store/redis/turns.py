@@ -24,6 +24,9 @@ CAREFUL = 64
 LEAST_S, MOST_S = 0.05, 1.0
 """For how long a writer asks to be next: four times its last turn, within these bounds."""
 
+NOTICE_S = 0.1
+"""How long whoever waited has to notice that it is his turn."""
+
 POLL_S = 0.002
 """How long a writer that waits does not ask, seconds; each time somewhat more or less."""
 
@@ -41,6 +44,11 @@ class Turns:
         self._is_next = False
         self._began = 0.0
         self._took_s = 0.0
+
+    @property
+    def notice_ms(self) -> int:
+        """Return how long the next one has to notice that he is, milliseconds."""
+        return round(1000 * NOTICE_S)
 
     def lost(self) -> None:
         """Take note that a commit was in vain, since there are others."""
@@ -64,7 +72,9 @@ class Turns:
             return True
         for_ms = round(1000 * min(max(4 * self._took_s, LEAST_S), MOST_S))
         self._began = monotonic()
-        self._is_next = bool(servers.run(scripts.NEXT, self._keys, (self.name, for_ms)))
+        self._is_next = bool(
+            servers.run(scripts.NEXT, self._keys, (self.name, for_ms, self.notice_ms))
+        )
         self._careful -= self._is_next
         return self._is_next
 
@@ -88,4 +98,4 @@ class Turns:
         """
         if self._is_next:
             self._is_next = False
-            servers.run(scripts.RELEASE, self._keys, (self.name,))
+            servers.run(scripts.RELEASE, self._keys, (self.name, self.notice_ms))

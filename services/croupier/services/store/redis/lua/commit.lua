@@ -4,7 +4,8 @@
 --
 -- KEYS  head, log, requests, streams, queue; each stream's index; each snapshot
 -- ARGV  the head that is expected: position, frontier, epoch; who commits; the new head: position,
---       recorded_us, frontier; how many streams, records, requests, snapshots; then of each
+--       recorded_us, frontier; how many streams, records, requests, snapshots; how long whoever is
+--       next has to notice, milliseconds; then of each
 --       stream    its name, the version of its first record
 --       record    the number of its stream, version, topic, state
 --       request   its field, its value
@@ -15,7 +16,7 @@ local CHUNK = 1000 -- what unpack may spread over a call's arguments
 local position = ARGV[1]
 local streams, records = tonumber(ARGV[8]), tonumber(ARGV[9])
 local requests, snapshots = tonumber(ARGV[10]), tonumber(ARGV[11])
-local of_streams = 12
+local of_streams = 13
 local of_records = of_streams + 2 * streams
 local of_requests = of_records + 4 * records
 local of_snapshots = of_requests + 2 * requests
@@ -99,10 +100,10 @@ for number = 0, snapshots - 1 do
 end
 redis.call('HSET', HEAD, 'position', ARGV[5], 'recorded_us', ARGV[6], 'frontier', ARGV[7])
 if head[5] then
-  -- Whoever waits longest is next, for as long as it takes him to notice.
+  -- Whoever waits longest is next.
   local first = redis.call('LPOP', QUEUE)
   if first then
-    redis.call('HSET', HEAD, 'next', first, 'next_until_ms', string.format('%.0f', now_ms + 100))
+    redis.call('HSET', HEAD, 'next', first, 'next_until_ms', string.format('%.0f', now_ms + tonumber(ARGV[12])))
   else
     redis.call('HDEL', HEAD, 'next', 'next_until_ms')
   end

@@ -2,7 +2,7 @@
 -- Lets one writer commit before all others for a while. Others queue, and none of them overtakes.
 --
 -- KEYS  head, queue
--- ARGV  who asks; for how long, milliseconds
+-- ARGV  who asks; for how long; how long another has to notice that it is his turn; milliseconds
 local HEAD, QUEUE, me = KEYS[1], KEYS[2], ARGV[1]
 local head = redis.call('HMGET', HEAD, 'format', 'next', 'next_until_ms')
 if head[1] ~= '1' then
@@ -33,7 +33,7 @@ end
 -- Nobody is next, or whoever was let his time pass.
 local first = redis.call('LPOP', QUEUE)
 if first and first ~= me then
-  grant(first, 100) -- as long as it takes him to notice
+  grant(first, tonumber(ARGV[3]))
   return queue()
 end
 grant(me, tonumber(ARGV[2]))
