@@ -22,9 +22,16 @@ from tests.support.serving import Client, Serve, Tokens, serving
 from tests.support.stories import create_ledger, deposit, furnish, open_table, play_round
 
 
-def new_token(file: Path, name: str, *roles: str, ledgers: tuple[str, ...] = ()) -> str:
+def new_token(
+    file: Path,
+    name: str,
+    *roles: str,
+    ledgers: tuple[str, ...] = (),
+    players: tuple[str, ...] = (),
+) -> str:
     """Return a token that the command line made."""
     flags = [f"--role={role}" for role in roles] + [f"--ledger={ledger}" for ledger in ledgers]
+    flags += [f"--player={player}" for player in players]
     ran = croupier("token", "new", name, *flags, f"--file={file}")
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()
@@ -75,6 +82,9 @@ def test_the_token_file_holds_hashes_and_is_its_owners_alone(tmp_path: Path):
         (("a b", "--role=operator"), 2, "not an id of a caller"),
         (("olga", "--role=operator", "--ledger=a/b"), 2, "not an id of a ledger"),
         (("olga", "--role=king"), 2, "king"),
+        (("olga", "--role=player"), 2, "has players"),
+        (("olga", "--role=dealer", "--player=anna"), 2, "no other role has any"),
+        (("olga", "--role=player", "--player=a/b"), 2, "not an id of a player"),
         (("olga",), 2, "--role"),
     ],
 )
@@ -124,6 +134,17 @@ GOOD = {"name": "olga", "roles": ["operator"], "sha256": "00" * 32}
                 {**GOOD, "ledgers": ["a/b"]},
                 # Misspelt, it would open every ledger.
                 {**GOOD, "ledger": ["casino"]},
+                {**GOOD, "roles": ["player"]},
+                {**GOOD, "roles": ["player"], "players": []},
+                {**GOOD, "roles": ["player"], "players": None},
+                {**GOOD, "roles": ["player"], "players": "anna"},
+                {**GOOD, "roles": ["player"], "players": {"anna": 1}},
+                {**GOOD, "roles": ["player"], "players": ["a/b"]},
+                {**GOOD, "roles": ["player"], "players": [7]},
+                {**GOOD, "roles": ["player"], "players": ["anna", "*"]},
+                {**GOOD, "roles": ["player"], "player": ["anna"]},
+                # With another role it would say nothing, and somebody meant something by it.
+                {**GOOD, "players": ["anna"]},
                 {"name": "olga", "roles": ["operator"]},
             )
         ),

@@ -24,6 +24,7 @@ from tests.bench import (  # noqa: E402
     engines,
     load,
     machine,
+    moves,
     old_table,
     rows,
     steps,
@@ -43,11 +44,17 @@ PARTS = {
     "table": old_table,
     "ledger": big_ledger,
     "watching": watching,
+    "moves": moves,
 }
 """Each has `measure`, which adds rows to a run, and `ROWS`, the names of those rows."""
 
 
-APART = {"load": "offered load", "engines": "engines", "steps": "budget of the hot path"}
+APART = {
+    "load": "offered load",
+    "engines": "engines",
+    "steps": "budget of the hot path",
+    "moves": "legal moves",
+}
 """Parts that have a table of their own in the document; all others share one."""
 
 

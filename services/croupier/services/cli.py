@@ -136,14 +136,20 @@ def token_new(
     ledger: Annotated[
         list[str] | None, typer.Option(help="limit the caller to this ledger; may be repeated")
     ] = None,
+    player: Annotated[
+        list[str] | None,
+        typer.Option(help="a player that the role player plays for; may be repeated"),
+    ] = None,
 ) -> None:
     """Make a token for a caller, print it this once, and store its hash."""
     try:
-        token = new_token(file, name, role, ledger)
+        token = new_token(file, name, role, ledger, player)
     except (TokenFileError, OSError) as error:
         fail(str(error))
     except Refused as refusal:
         fail(refusal.message, code=2)
+    except ValueError as error:
+        fail(str(error), code=2)
     typer.echo(token)
 
 

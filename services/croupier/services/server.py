@@ -218,7 +218,13 @@ class Server:
             AccountService(self.ledgers, bulk, refused), self._grpc
         )
         add_AuditServiceServicer_to_server(
-            AuditService(self.ledgers, self._feed, self._streams, self._settings.heartbeat_s),
+            AuditService(
+                self.ledgers,
+                self._feed,
+                streams=self._streams,
+                bulk=bulk,
+                heartbeat_s=self._settings.heartbeat_s,
+            ),
             self._grpc,
         )
         add_OddsServiceServicer_to_server(OddsService(self.ledgers), self._grpc)

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from croupier.domain import names, table
+from croupier.domain.event import NAMES
 from croupier.domain.events import (
+    RoundSettled,
+    RoundVoided,
     TableEvent,
 )
 from croupier.domain.postings import Key
@@ -23,6 +26,9 @@ from croupier.v1 import events_pb2
 PAGE = 1000
 """How many records are read at a time."""
 
+
+ROUND_ENDS = frozenset({NAMES[RoundSettled], NAMES[RoundVoided]})
+"""The kinds of events with which a round ends."""
 
 _EMPTY = Head()
 
@@ -59,6 +65,17 @@ class Committed:
             if found is not None:
                 self._live.put(found)
         return found
+
+    def open_table(self, table_id: str, number: int) -> Table | None:
+        """Return a table unless it is seen without loading it that this round of it is over."""
+        found = self._live.get(table_id)
+        if found is None:
+            stream = TABLES + table_id
+            for record in self._store.stream(stream, self._store.stream_version(stream) - 1, 1):
+                last = read(record)
+                if last.round != number or last.type in ROUND_ENDS:
+                    return None
+        return found or self.table(table_id)
 
     def balance(self, key: Key) -> int:
         """Return a balance, minor units."""

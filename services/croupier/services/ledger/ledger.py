@@ -178,6 +178,16 @@ class Ledger:
             raise _no_table(table_id, field)
         return found
 
+    def in_round(self, table_id: str, number: int) -> Table | None:
+        """Return a table where this round of it is open, None where that is over.
+
+        Of a table that is not in memory the last event is looked at first: to learn that a round is
+        over costs no more than that.
+        """
+        table = self._committed().open_table(table_id, number)
+        open_now = table is not None and table.in_round and table.round == number
+        return table if open_now else None
+
     def check_table(self, table_id: str, field: str) -> None:
         """Refuse a table that does not exist, named in `field`."""
         self._writer.refresh()

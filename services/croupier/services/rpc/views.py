@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import GAMES
-from croupier.domain.games.protocol import Allowed
+from croupier.domain.games.protocol import Allowed, Eyes, secretive
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
 from croupier.services.ledger.sealing import timestamp
@@ -48,10 +48,16 @@ def receipt_to_wire(receipt: Receipt, *, omit_events: bool = False) -> receipts_
 class Results:
     """What became of several commands, as messages; where it gets too long, events are left out.
 
-    `command_refused` is told the reason of each that was refused.
+    `command_refused` is told the reason of each that was refused, `seen` returns a receipt as the
+    caller may see it.
     """
 
-    def __init__(self, command_refused: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        command_refused: Callable[[str], None],
+        seen: Callable[[Receipt], Receipt] = lambda receipt: receipt,
+    ) -> None:
+        self._seen = seen
         self._command_refused = command_refused
         self._room = RESULTS_BYTES_MAX
 
@@ -69,13 +75,15 @@ class Results:
             refusal = answer if isinstance(answer, Refused) else INTERNAL
             self._command_refused(refusal.reason.value)
             return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
-        receipt = receipt_to_wire(answer, omit_events=self._room <= 0)
+        omit = self._room <= 0
+        given = answer if omit else self._seen(answer)
+        receipt = receipt_to_wire(given, omit_events=omit)
         return receipts_pb2.CommandResult(receipt=receipt)
 
 
-def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
-    """Return a table as its message."""
-    opened, view = table.opened, table.view
+def table_to_wire(ledger: str, table: Table, eyes: Eyes) -> tables_pb2.Table:
+    """Return a table as these eyes may see it."""
+    opened, view = table.opened, table.seen(eyes)
     return tables_pb2.Table(
         name=names.table_name(ledger, table.id),
         game=opened.game,
@@ -104,9 +112,11 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
     )
 
 
-def allowed_to_wire(table: Table) -> Iterable[tables_pb2.AllowedCommand]:
-    """Return every command that a table's rules allow now."""
-    return map(_allowed_to_wire, table.allowed)
+def allowed_to_wire(table: Table, eyes: Eyes) -> Iterable[tables_pb2.AllowedCommand]:
+    """Return every command that a table's rules allow now, as these eyes may see it."""
+    if secretive(table.game) is None:  # without the rest of the view, which nobody asked for
+        return map(_allowed_to_wire, table.allowed)
+    return () if table.closed else map(_allowed_to_wire, table.seen(eyes).allowed)
 
 
 def _allowed_to_wire(allowed: Allowed) -> tables_pb2.AllowedCommand:
