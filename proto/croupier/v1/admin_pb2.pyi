@@ -320,6 +320,7 @@ class GetServerInfoResponse(_message.Message):
     ADDRESS_FIELD_NUMBER: _builtins.int
     ADDRESSES_FIELD_NUMBER: _builtins.int
     BEST_ADDRESS_FIELD_NUMBER: _builtins.int
+    ENGINES_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     engine: _builtins.str
     """The engine and what an acknowledgement by it means."""
@@ -344,6 +345,10 @@ class GetServerInfoResponse(_message.Message):
     def addresses(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """All servers that share the ledgers, in any order."""
 
+    @_builtins.property
+    def engines(self) -> _containers.RepeatedCompositeFieldContainer[Global___Engine]:
+        """All engines: the one of `engine`, which has what no other has, and those of some ledgers."""
+
     def __init__(
         self,
         *,
@@ -357,14 +362,46 @@ class GetServerInfoResponse(_message.Message):
         address: _builtins.str = ...,
         addresses: _abc.Iterable[_builtins.str] | None = ...,
         best_address: _builtins.str = ...,
+        engines: _abc.Iterable[Global___Engine] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "addresses", b"addresses", "best_address", b"best_address", "caller", b"caller", "durability", b"durability", "engine", b"engine", "games", b"games", "roles", b"roles", "start_time", b"start_time", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "addresses", b"addresses", "best_address", b"best_address", "caller", b"caller", "durability", b"durability", "engine", b"engine", "engines", b"engines", "games", b"games", "roles", b"roles", "start_time", b"start_time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetServerInfoResponse: _TypeAlias = GetServerInfoResponse  # noqa: Y015
+
+@_typing.final
+class Engine(_message.Message):
+    """Where some ledgers are kept."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LEDGERS_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    DURABILITY_FIELD_NUMBER: _builtins.int
+    ledgers: _builtins.str
+    """Of which ledgers this is the engine: the id of one, how their ids begin with a * behind, or * for
+    all that are in no other.
+    """
+    name: _builtins.str
+    durability: _builtins.str
+    """What an acknowledgement by it means, if its answer came in time: see Receipt."""
+    def __init__(
+        self,
+        *,
+        ledgers: _builtins.str = ...,
+        name: _builtins.str = ...,
+        durability: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "ledgers", b"ledgers", "name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Engine: _TypeAlias = Engine  # noqa: Y015
 
 @_typing.final
 class Game(_message.Message):

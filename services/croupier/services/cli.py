@@ -64,7 +64,7 @@ def croupier(
 
 def _flag(name: str) -> Any:
     field = config.Settings.model_fields[name]
-    default = "" if field.default in (None, ()) else f" [{field.default}]"
+    default = "" if field.default in (None, (), {}) else f" [{field.default}]"
     return typer.Option(help=f"{field.description}{default}", show_default=False)
 
 
@@ -77,6 +77,8 @@ def serve(  # the options' help is the settings' own
     advertise: Annotated[str | None, _flag("advertise")] = None,
     peers: Annotated[str | None, _flag("peers")] = None,
     data: Annotated[Path | None, _flag("data")] = None,
+    engine: Annotated[str | None, _flag("engine")] = None,
+    engines: Annotated[str | None, _flag("engines")] = None,
     draw_key: Annotated[Path | None, _flag("draw_key")] = None,
     tokens: Annotated[Path | None, _flag("tokens")] = None,
     tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,
@@ -103,7 +105,7 @@ def serve(  # the options' help is the settings' own
     log_format: Annotated[str | None, _flag("log_format")] = None,
     as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,
 ) -> None:
-    """Serve the ledgers of a folder until interrupted."""
+    """Serve ledgers until interrupted."""
     flags = {
         name: value for name, value in locals().items() if name in config.Settings.model_fields
     }

@@ -21,6 +21,7 @@ from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.files import writable_folder
 from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
@@ -44,7 +45,7 @@ from croupier.services.rpc.readiness import Readiness
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.rpc.transport import credentials_of, options_of
-from croupier.services.store.sqlite import SQLiteEngine
+from croupier.services.store.choosing import engines_of
 from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
@@ -117,8 +118,9 @@ class Server:
         self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
+        self.engines = engines_of(settings.engine, settings.engines, settings.data)
         self.ledgers = Ledgers(
-            SQLiteEngine(settings.data),
+            self.engines,
             self,
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
@@ -128,6 +130,7 @@ class Server:
         engine = self.ledgers.engine
         self.metrics.standing(engine.name, engine.durability, settings.queue)
         self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
+        writable_folder(settings.data, "data")
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
@@ -238,7 +241,10 @@ class Server:
             self.assignment = Assignment(own, (own,))
         self._streams.elsewhere = self.assignment.others
         add_AdminServiceServicer_to_server(
-            AdminService(self.ledgers, self.assignment, version("croupier"), now_us()), self._grpc
+            AdminService(
+                self.ledgers, self.engines, self.assignment, version("croupier"), now_us()
+            ),
+            self._grpc,
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
         refused, bulk = self.metrics.command_refused, Bulk()
@@ -303,6 +309,7 @@ class Server:
         if self._metrics_server is not None:
             self._metrics_server.close()
         self.ledgers.close()
+        self.engines.close()
         self._traces.close(grace.left_s)
 
     def standing(self) -> Standing:
@@ -310,8 +317,11 @@ class Server:
         return Standing(
             port=self.port,
             metrics_port=self.metrics_port,
-            engine=self.ledgers.engine.name,
-            durability=self.ledgers.engine.durability,
+            engine=self.engines.name,
+            durability=self.engines.durability,
+            where=self.engines.where,
+            others=self.engines.others(),
+            not_checked=self.engines.not_checked(),
             ledgers=len(list(self.ledgers)),
             not_served=self.ledgers.not_served(),
         )

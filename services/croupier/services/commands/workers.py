@@ -127,6 +127,7 @@ class Worker:
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-c", PROGRAM, "serve", "--as-worker"),
             *_flags(self._settings),
+            env=os.environ | _secrets(self._settings),
             stdin=PIPE,
             stdout=PIPE,
             limit=2**24,
@@ -319,9 +320,15 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
+def _secrets(settings: Settings) -> dict[str, str]:
+    """Return the variables for what may hold a password: flags are for everybody to see."""
+    engines = " ".join(f"{ledger}={engine}" for ledger, engine in settings.engines.items())
+    return {"CROUPIER_ENGINE": settings.engine, "CROUPIER_ENGINES": engines}
+
+
 def _flags(settings: Settings) -> Iterator[str]:
-    """Yield flags that say all of `settings`, so that nothing else has a say."""
-    for name in Settings.model_fields:
+    """Yield flags that say the rest of `settings`, so that nothing else has a say."""
+    for name in Settings.model_fields.keys() - {"engine", "engines"}:
         value, flag = getattr(settings, name), name.replace("_", "-")
         if isinstance(value, bool):
             yield f"--{flag}" if value else f"--no-{flag}"

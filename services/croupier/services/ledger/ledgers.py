@@ -93,9 +93,13 @@ class Ledgers:
 
     def not_recovered(self) -> list[str]:
         """Return the assigned ledgers that are not open: through other processes new ones come."""
+        try:
+            ids = self._ids()
+        except Refused:  # it is looked again later
+            return []
         return [
             one
-            for one in self._ids()
+            for one in ids
             if self.is_assigned(one) and one not in self._open and one not in self.away
         ]
 
@@ -119,7 +123,7 @@ class Ledgers:
     def get(self, ledger_id: str) -> Ledger:
         """Return a ledger that exists, or refuse."""
         ledger = self._open.get(ledger_id)
-        if ledger is None and self.engine.exists(ledger_id):
+        if ledger is None and self._exists(ledger_id):
             ledger = self._opened(ledger_id)
         if ledger is None or not (ledger.fenced or ledger.exists()):
             raise Refused(
@@ -140,7 +144,7 @@ class Ledgers:
 
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""
-        if not self.engine.exists(ledger_id):
+        if not self._exists(ledger_id):
             # What comes too late leaves nothing behind, not even an empty log.
             check_times(request, self._clock(), Head())
         return await self._opened(ledger_id).submit(request)
@@ -242,9 +246,18 @@ class Ledgers:
         opened = self._open.get(ledger_id)
         return opened.summary() if opened and opened.fenced else None
 
-    def _ids(self) -> Iterator[str]:
-        """Yield the ids of the engine's ledgers; what is called otherwise is none of ours."""
-        return (one for one in self.engine.ledgers() if is_id(one))
+    def _ids(self) -> list[str]:
+        """Return the ids of the engine's ledgers; what is called otherwise is none of ours."""
+        try:
+            return [one for one in self.engine.ledgers() if is_id(one)]
+        except PersistenceError as error:
+            raise _away("the engine does not say which ledgers there are", error) from error
+
+    def _exists(self, ledger_id: str) -> bool:
+        try:
+            return self.engine.exists(ledger_id)
+        except PersistenceError as error:
+            raise _away("the engine does not say whether there is such a ledger", error) from error
 
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
@@ -278,3 +291,8 @@ class Ledgers:
             ) from error
         self.away.pop(ledger_id, None)
         return store
+
+
+def _away(message: str, error: PersistenceError) -> Refused:
+    logger.error("engine away", error=str(error))
+    return Refused(Reason.STORE_UNAVAILABLE, f"{message}; ask again with the same request id")

@@ -287,6 +287,7 @@ class Snapshots:
             PersistenceError: as `Store.commit`.
 
         """
+        book, waiting = self._book, dict(self._waiting)
         snapshots = self._take()
         if not snapshots:
             self._store.commit(records, commit)
@@ -294,7 +295,8 @@ class Snapshots:
         try:
             self._store.commit(records, replace(commit, snapshots=snapshots))
         except HeadMovedError:
-            self._not_saved(snapshots, "somebody else committed first")
+            # What they hold was committed before, and is as good with the next commit.
+            self._book, self._waiting = book, waiting
             raise
         except PersistenceError as error:
             # Whether a commit that failed was recorded, nobody knows but the head, if it moved it.

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import SECRETS
-from croupier.services.ledger.book import LogError
-from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.sealing import Sealed, seal
 from croupier.services.ledger.state import Layer
-from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey
+from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey, Store
 from croupier.v1 import events_pb2
 
 CLOCK_TOLERANCE_US = 5_000_000
@@ -27,13 +27,15 @@ CLOCK_TOLERANCE_US = 5_000_000
 class Receipt:
     """Proof of recording: the positions a request's events have, and the events.
 
-    Unless it `hides` something, anybody may see all of them, and nobody has to look at each.
+    `durability` says how safe they are, in a word of the engine. Unless it `hides` something,
+    anybody may see all of them, and nobody has to look at each.
     """
 
     first: int
     last: int
     version: int
     events: tuple[events_pb2.Event, ...]
+    durability: str = ""
     hides: bool = field(default=True, compare=False)
 
 
@@ -51,13 +53,18 @@ class Turn:
     """What a turn has decided so far. Where it says something was recorded, it will be."""
 
     def __init__(
-        self, committed: Committed, done_before: dict[RequestKey, RequestEntry], now_us: int
+        self,
+        committed: Committed,
+        done_before: dict[RequestKey, RequestEntry],
+        now_us: int,
+        durability: str,
     ) -> None:
         self.sealed: list[Sealed] = []
         self.entries: list[RequestEntry] = []
         self._committed = committed
         self._done_before = done_before
         self._now_us = now_us
+        self._durability = durability
         self._layer = Layer(committed)
         self._frontier = committed.head.frontier
         self._recorded_us = max(now_us, committed.head.recorded_us)
@@ -129,7 +136,9 @@ class Turn:
         events = tuple(one.event for one in sealed)
         first, last = events[0], events[-1]
         hides = not SECRETS.isdisjoint(type(draft.event) for draft in drafts)
-        receipt = Receipt(first.position, last.position, last.version, events, hides)
+        receipt = Receipt(
+            first.position, last.position, last.version, events, self._durability, hides
+        )
         # From here on nothing can fail: the command is part of the turn.
         self._layer.merge(layer)
         self._frontier = frontier
@@ -151,6 +160,21 @@ class Turn:
     def committed_now(self) -> None:
         """Let the committed state take over the turn's layer."""
         self._committed.advance(self._layer, self.commit)
+
+
+def original(store: Store, entry: RequestEntry) -> Receipt:
+    """Return the receipt that a request got when it was recorded.
+
+    Raises:
+        LogError: the index of request ids says something else than the records: it is in no tree.
+
+    """
+    records = store.records(entry.first - 1, entry.last - entry.first + 1)
+    events = tuple(read(record) for record in records)
+    if not events or not all(is_caused_by(event, entry) for event in events):
+        msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
+        raise LogError(msg)
+    return Receipt(entry.first, entry.last, events[-1].version, events, store.durability)
 
 
 def check_times(request: Request, now_us: int, head: Head) -> None:

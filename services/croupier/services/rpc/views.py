@@ -36,9 +36,7 @@ RESULTS_BYTES_MAX = 2_000_000
 M = TypeVar("M", bound=Message)
 
 
-def receipt_to_wire(
-    receipt: Receipt, durability: str, *, omit_events: bool = False
-) -> receipts_pb2.Receipt:
+def receipt_to_wire(receipt: Receipt, *, omit_events: bool = False) -> receipts_pb2.Receipt:
     """Return a receipt as its message."""
     return receipts_pb2.Receipt(
         first_position=receipt.first,
@@ -46,7 +44,7 @@ def receipt_to_wire(
         version=receipt.version,
         events=() if omit_events else receipt.events,
         events_omitted=omit_events,
-        durability=durability,
+        durability=receipt.durability,
     )
 
 
@@ -59,11 +57,9 @@ class Results:
 
     def __init__(
         self,
-        durability: str,
         command_refused: Callable[[str], None],
         seen: Callable[[Receipt], Receipt] = lambda receipt: receipt,
     ) -> None:
-        self._durability = durability
         self._seen = seen
         self._command_refused = command_refused
         self._room = RESULTS_BYTES_MAX
@@ -84,7 +80,7 @@ class Results:
             return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
         omit = self._room <= 0
         given = answer if omit else self._seen(answer)
-        receipt = receipt_to_wire(given, self._durability, omit_events=omit)
+        receipt = receipt_to_wire(given, omit_events=omit)
         return receipts_pb2.CommandResult(receipt=receipt)
 
 

@@ -56,6 +56,8 @@ class Recorder(library.SQLiteApplicationRecorder):
     in the same transaction. A log with a head takes no more events without one.
     """
 
+    durability = "fsync"
+
     def __init__(
         self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
     ) -> None:
@@ -258,6 +260,9 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
 
+    def confirm(self) -> None:
+        """Do nothing: a commit is on disk when it returns."""
+
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:
@@ -332,7 +337,7 @@ class SQLiteEngine:
     """Ledgers as files of one folder."""
 
     name = "sqlite"
-    durability = "fsync"
+    durability = Recorder.durability
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, made if it does not exist.
@@ -342,6 +347,7 @@ class SQLiteEngine:
 
         """
         self._folder = writable_folder(folder, "data")
+        self.where = str(folder)
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that have a file here, sorted."""
@@ -373,3 +379,6 @@ class SQLiteEngine:
             recorder.close()
             raise
         return recorder
+
+    def close(self) -> None:
+        """Let go of nothing: stores hold what is held."""
