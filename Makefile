@@ -24,7 +24,7 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo dashboards test test-ops check image-check proto drift bench bench-smoke clean lock stubs
+.PHONY: help setup run demo dashboards test test-ops drills check image-check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,11 @@ stubs: $(INSTALLED)
 
 image-check: $(INSTALLED) ## carry out the Dockerfile's steps and run the result, without an engine; takes root
 	@$(BIN)/python -m pytest -m ops tests/deploy/test_image_runs.py
+drills: $(INSTALLED) ## break real Redis servers under load: what is lost, how long it takes
+	@$(BIN)/python -m tests.drills
+
+drill-%: $(INSTALLED) # one of them, e.g. `make drill-failover`
+	@$(BIN)/python -m tests.drills $*
 
 bench: $(INSTALLED) $(PLOTTING) ## measure speed against yardsticks of the same run, and draw it
 	@$(BIN)/python tests/bench/run.py

@@ -11,8 +11,8 @@ from eventsourcing.persistence import DataError, InterfaceError, OperationalErro
 
 from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import CreateLedger, Deposit, OpenTable, Play, Request
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Head, HeadMovedError
 
@@ -53,6 +53,9 @@ class Watcher:
     def ledger_fenced(self, ledger, why):
         self.fenced[ledger] = why
 
+    def ledger_unfenced(self, ledger):
+        del self.fenced[ledger]
+
     def snapshots_saved(self, kind, count):
         self.saved += [str(kind)] * count
 
@@ -90,11 +93,24 @@ class StoreEngine(SQLiteEngine):
 class House:
     """Ledgers over a folder, with short ways to ask."""
 
-    def __init__(self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        wrap=lambda store: store,
+        limits=None,
+        clock=None,
+        engine=None,
+        seen=None,
+    ):
         self.watcher = Watcher()
         self.clock = clock or Clock()
         self.ledgers = Ledgers(
-            StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
+            engine or StoreEngine(folder, wrap),
+            self.watcher,
+            self.clock,
+            limits or Limits(),
+            seen=seen,
         )
 
     @property

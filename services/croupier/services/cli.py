@@ -16,6 +16,7 @@ from croupier.services import config
 from croupier.services.commands.backup import backup, restore
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
+from croupier.services.commands.migrate import migrate
 from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
@@ -29,6 +30,7 @@ from croupier.services.commands.process import (
 )
 from croupier.services.commands.recall import recall
 from croupier.services.commands.replay import replay
+from croupier.services.commands.unfence import unfence
 from croupier.services.commands.workers import (
     end_with_parent,
     patient,
@@ -43,7 +45,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, recall, health, odds, backup, restore):
+for command in (demo, replay, recall, health, odds, backup, restore, migrate, unfence):
     app.command()(command)
 
 

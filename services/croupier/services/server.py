@@ -26,8 +26,9 @@ from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.observer import TurnEnd
-from croupier.services.ledger.writer import Limits
+from croupier.services.ledger.seen import Seen
 from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
@@ -66,6 +67,9 @@ logger = structlog.get_logger()
 
 AUDIT_INTERVAL_S = 5.0
 """How often the ledgers are looked after and their gauges taken, seconds."""
+
+SEEN_INTERVAL_S = 1.0
+"""How often it is kept how far the ledgers' logs were seen to reach, seconds."""
 
 IDLE_S = 300.0
 """How long a ledger of another process stays open here after its last use, seconds."""
@@ -126,6 +130,7 @@ class Server:
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
             writer=self._traces.writer,
+            seen=Seen(settings.data / "seen"),
         )
         engine = self.ledgers.engine
         self.metrics.standing(engine.name, engine.durability, settings.queue)
@@ -189,6 +194,11 @@ class Server:
         self._later(
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
+
+    def ledger_unfenced(self, ledger: str) -> None:
+        """Report that a ledger is served again."""
+        self.metrics.fenced(ledger, fenced=False)
+        self._later(self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.SERVING))
 
     def snapshots_saved(self, kind: str, count: int) -> None:
         """Count snapshots that were saved."""
@@ -283,6 +293,7 @@ class Server:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(for_ever(self.look_after_ledgers, AUDIT_INTERVAL_S))
+        self._later(for_ever(self._keep_seen, SEEN_INTERVAL_S))
         self._later(for_ever(self.ledgers.keep_books))
         self._later(for_ever(self.ledgers.recheck))
         self._later(for_ever(self._feed.run))
@@ -359,6 +370,11 @@ class Server:
         self._backlog.sample()
         self.metrics.calls_waiting(self._backlog.waiting)
 
+    async def _keep_seen(self) -> None:
+        for ledger in self.ledgers:
+            self.ledgers.keep_seen(ledger)
+            await asyncio.sleep(0)
+
     async def look_after_ledgers(self) -> None:
         """Open, close and report ledgers; other processes may have created some and committed.
 
@@ -370,6 +386,8 @@ class Server:
         for ledger_id in self.ledgers.release_idle(IDLE_S):
             logger.info("ledger of another process closed", ledger=ledger_id)
         for ledger in self.ledgers:
+            if ledger.fenced:
+                self.ledgers.look_again(ledger)
             self._gauges.take_of(ledger)
             await asyncio.sleep(0)
         self._gauges.take_sums()

@@ -8,11 +8,12 @@ from typing import Any, Self
 from grpc_health.v1 import health_pb2_grpc
 
 from croupier.services.assignment import ranked
+from croupier.services.client.admin import Admin
 from croupier.services.client.audit import Audit
 from croupier.services.client.calls import Calls, Patience
 from croupier.services.client.odds import Odds
 from croupier.services.client.routes import Channels, Route
-from croupier.services.client.services import Accounts, Admin, Health, Play, Tables
+from croupier.services.client.services import Accounts, Health, Play, Tables
 from croupier.v1.accounts_pb2_grpc import AccountServiceStub
 from croupier.v1.admin_pb2_grpc import AdminServiceStub
 from croupier.v1.audit_pb2_grpc import AuditServiceStub

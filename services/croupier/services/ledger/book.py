@@ -42,6 +42,10 @@ class NewerLogError(LogError):
     """A newer program wrote in the log what this one does not know."""
 
 
+class LostError(LogError):
+    """The log does not lead through what was seen of it before: it lost something."""
+
+
 def read(record: Notification) -> events_pb2.Event:
     """Return the event of a record, whose columns must say the same as its bytes.
 

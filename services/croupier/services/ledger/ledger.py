@@ -14,7 +14,9 @@ from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.fence import Fence, examine
 from croupier.services.ledger.history import History
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
@@ -22,7 +24,7 @@ from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.snapshots import Kind
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
-from croupier.services.ledger.writer import Limits, Writer
+from croupier.services.ledger.writer import Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
 
@@ -99,12 +101,17 @@ class Ledger:
         finally:
             self._users -= 1
 
+    @property
+    def held(self) -> bool:
+        """Return whether anybody is between two looks at it."""
+        return self._users > 0
+
     def is_idle_for(self, seconds: float) -> bool:
         """Return whether nobody used it for so long, so that it may be closed.
 
         One that is fenced is not idle: closed, it would forget what it has seen.
         """
-        in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
+        in_use = self.held or self._writer.busy or bool(self.fenced)
         return not in_use and monotonic() - self._used_s >= seconds
 
     # --- in the background -----------------------------------------------------------------------
@@ -158,6 +165,11 @@ class Ledger:
     def fenced(self) -> str:
         """Return why the ledger is not served, empty while it is."""
         return self._writer.fenced
+
+    def fence(self, store: Store) -> Fence:
+        """Return what a store of the ledger, opened afresh, says of why it is not served."""
+        writer = self._writer
+        return examine(store, self.fenced, self.seen, writer.recent, passes=not writer.lost)
 
     def exists(self) -> bool:
         """Return whether the ledger's log has begun; once it has, it has."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from croupier.services.ledger.fence import FenceObserver
 from croupier.services.ledger.snapshots import SnapshotObserver
 from croupier.v1 import events_pb2
 
@@ -43,7 +44,7 @@ class TurnEnd:
     events: Sequence[events_pb2.Event] = ()
 
 
-class Observer(SnapshotObserver, Protocol):
+class Observer(SnapshotObserver, FenceObserver, Protocol):
     """Who is told what the writer does."""
 
     def turn_committed(
@@ -66,8 +67,4 @@ class Observer(SnapshotObserver, Protocol):
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """So many requests wait for a turn."""
-        ...
-
-    def ledger_fenced(self, ledger: str, why: str) -> None:
-        """The ledger is not served any more."""
         ...

@@ -128,6 +128,7 @@ class Turn:
         if found := self._recorded(request):
             return found
         check_times(request, self._now_us, self._committed.head)
+        _check_position(request, self._frontier.size)
         layer = Layer(self._layer)
         drafts = decide(layer, request)
         if request.validate_only:
@@ -198,6 +199,18 @@ def check_clock(now_us: int, head: Head) -> None:
             Reason.CLOCK_BEHIND,
             f"the ledger's last event is {ahead_us} us ahead of this machine's clock",
             ahead_us=ahead_us,
+        )
+
+
+def _check_position(request: Request, position: int) -> None:
+    """Refuse a request that was to be decided at another position of the log."""
+    if request.expected_position is not None and request.expected_position != position:
+        raise Refused(
+            Reason.VERSION_MISMATCH,
+            f"the log was to end at {request.expected_position}, it ends at {position}",
+            field="accept_position",
+            position=position,
+            expected=request.expected_position,
         )
 
 

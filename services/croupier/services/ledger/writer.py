@@ -9,8 +9,8 @@ process holds goes to a thread.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from time import perf_counter
 
 import structlog
@@ -20,31 +20,19 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
 from croupier.services.ledger.answering import Answering
 from croupier.services.ledger.blocking import in_thread
-from croupier.services.ledger.book import LogError, NewerLogError
+from croupier.services.ledger.book import LogError, LostError, NewerLogError
 from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.fence import RECENT, refusal
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.observer import Observer, Outcome, TurnEnd
 from croupier.services.ledger.pace import Pace
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
-from croupier.services.ledger.snapshots import Policy, Snapshots
+from croupier.services.ledger.snapshots import Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn, original
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
 
 logger = structlog.get_logger()
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one writer."""
-
-    queue: int = 10_000
-    """Requests waiting; beyond it callers are told to come back."""
-    batch: int = 256
-    """Requests decided in one turn, unless one atomic batch has more."""
-    live_tables: int = 10_000
-    """Tables kept in memory."""
-    snapshots: Policy = field(default_factory=Policy)
-    """After how many events snapshots are taken."""
 
 
 _NOTHING = Head()
@@ -86,6 +74,8 @@ class Writer:
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
         self.newer = False  # whether that is because a newer program wrote in its log
+        self.lost = False
+        self.recent: deque[RequestEntry] = deque(maxlen=RECENT)
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -354,6 +344,7 @@ class Writer:
                 raise
         end.outcome, end.commit_s = Outcome.RECORDED, perf_counter() - started
         end.events, end.commands = [one.event for one in turn.sealed], len(turn.entries)
+        self.recent.extend(turn.entries)
         turn.committed_now()
 
     def _answer(self, found: Found) -> Answer:
@@ -372,15 +363,14 @@ class Writer:
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
         self.fenced, at = str(error), self.seen.position
-        self.newer = isinstance(error, NewerLogError)
+        self.newer, self.lost = isinstance(error, NewerLogError), isinstance(error, LostError)
         self._forget()
         logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        message = f"ledger {self._ledger} waits for an operator: {self.fenced}"
-        return Refused(Reason.LEDGER_FENCED, message, ledger=self._ledger, why=self.fenced)
+        return refusal(self._ledger, self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:

@@ -14,6 +14,7 @@ from croupier.domain.games import GAMES
 from croupier.domain.games.protocol import Allowed, Eyes, secretive
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
+from croupier.services.ledger.fence import Fence
 from croupier.services.ledger.sealing import timestamp
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
@@ -165,6 +166,29 @@ def ledger_to_wire(ledger: Summary) -> admin_pb2.Ledger:
         root=ledger.head.frontier.root,
         recorded_time=timestamp(ledger.head.recorded_us),
         format_version=ledger.format_version,
+    )
+
+
+def fence_to_wire(fence: Fence) -> admin_pb2.Fence:
+    """Return what is behind a fence as its message."""
+    return admin_pb2.Fence(
+        why=fence.why,
+        position=fence.head.position,
+        root=fence.head.frontier.root,
+        known_position=fence.known.position,
+        known_root=fence.known.frontier.root,
+        known_recorded_time=timestamp(fence.known.recorded_us),
+        lost_first=fence.first,
+        lost_last=fence.last,
+        lost_requests=[
+            admin_pb2.LostRequest(
+                caller=one.caller,
+                request_id=one.request_id,
+                first_position=one.first,
+                position=one.last,
+            )
+            for one in fence.requests
+        ],
     )
 
 
