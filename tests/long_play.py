@@ -1,8 +1,9 @@
 """A long random play through the public API alone: `python tests/long_play.py --rounds 1000`.
 
 It knows no rules: at each step it plays one of the commands that the service says are allowed, with
-an amount within its bounds. Afterwards the books have to balance, nothing may be held that the
-tables do not hold, replay may have no findings, and there is no state in which nobody may act.
+an amount within its bounds, or one of the moves that it lists. Afterwards the books have to
+balance, nothing may be held that the tables do not hold, replay may have no findings, and there is
+no state in which nobody may act.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from time import perf_counter
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from croupier.v1 import (  # noqa: E402  # the path above comes first
+from croupier.domain.cards import PACK  # noqa: E402  # the path above comes first
+from croupier.v1 import (  # noqa: E402
     accounts_pb2,
     admin_pb2,
     audit_pb2,
@@ -34,6 +36,9 @@ PURSE = 10**9
 BANKROLL = 10**7
 STAKES = (1, 2, 5, 20)
 HOUSE = "house"
+MOVES = tuple(field.name for field in play_pb2.Move.DESCRIPTOR.oneofs_by_name["command"].fields)
+COMMANDS_A_ROUND = 40
+"""More commands than so many for each round are not played: a match of cards takes hundreds."""
 
 
 def command_of(allowed: tables_pb2.AllowedCommand, chance: random.Random) -> dict[str, object]:
@@ -49,7 +54,14 @@ def command_of(allowed: tables_pb2.AllowedCommand, chance: random.Random) -> dic
         amount = min(allowed.most, allowed.least + chance.choice(STAKES) - 1)
         setattr(message, allowed.field, amount)
     if allowed.choices:
-        setattr(message, allowed.choice_field, chance.choice(allowed.choices))
+        choice = chance.choice(allowed.choices)
+        if choice == "deck":
+            message.deck.cards.extend(chance.sample(PACK, len(PACK)))
+            message.deck.source.kind, message.deck.source.id = "dealer", "chance"
+        elif choice == "draw":
+            message.draw.SetInParent()
+        else:
+            setattr(message, allowed.choice_field, choice)
     return {allowed.command: message}
 
 
@@ -83,7 +95,7 @@ class Player:
         """Play so many rounds, choosing among what is allowed."""
         table = await self.open()
         allowed, round_number, bets = list(table.allowed), table.round, 0
-        while round_number <= rounds:
+        while round_number <= rounds and self.commands < rounds * COMMANDS_A_ROUND:
             assert allowed, f"{self._game}: nobody may do anything in round {round_number}"
             chosen = self._chance.choice(allowed)
             if any(one.command == "ring_bell" for one in allowed):
@@ -96,7 +108,7 @@ class Player:
                 round=round_number,
                 player=chosen.player,
                 request_id=fresh(),
-                **command_of(chosen, self._chance),
+                **await self._command(chosen),
             )
             answer = await self._client.ask(request)
             self.commands += 1
@@ -104,6 +116,16 @@ class Player:
             for event in answer.receipt.events:
                 if event.HasField("round_settled"):
                     round_number = event.round_settled.round + 1
+
+    async def _command(self, chosen: tables_pb2.AllowedCommand) -> dict[str, object]:
+        """Return the field of `PlayRequest` for what was chosen: of moves, one of those listed."""
+        if chosen.command not in MOVES:
+            return command_of(chosen, self._chance)
+        page = await self._client.ask(play_pb2.ListMovesRequest(table=self.table, page_size=1000))
+        assert page.player == chosen.player
+        move = self._chance.choice(page.moves)
+        kind = move.WhichOneof("command")
+        return {kind: getattr(move, kind)}
 
     async def check(self) -> int:
         """Replay the table and return how many events it has; any finding fails."""
@@ -139,7 +161,10 @@ async def play_all(address: str, rounds: int, seed: int, say=print) -> None:
         events = await player.check()
         await check_books(client)
         seconds = perf_counter() - started
-        say(f"{game.code}: {rounds} rounds, {player.commands} commands, {events} events", end="")
+        say(
+            f"{game.code}: up to {rounds} rounds, {player.commands} commands, {events} events",
+            end="",
+        )
         say(f", {seconds:.0f} s: books balance, nothing found")
     await client.channel.close()
 

@@ -22,9 +22,16 @@ from tests.support.serving import Client, Serve, Tokens, serving
 from tests.support.stories import create_ledger, deposit, furnish, open_table, play_round
 
 
-def new_token(file: Path, name: str, *roles: str, ledgers: tuple[str, ...] = ()) -> str:
+def new_token(
+    file: Path,
+    name: str,
+    *roles: str,
+    ledgers: tuple[str, ...] = (),
+    players: tuple[str, ...] = (),
+) -> str:
     """Return a token that the command line made."""
     flags = [f"--role={role}" for role in roles] + [f"--ledger={ledger}" for ledger in ledgers]
+    flags += [f"--player={player}" for player in players]
     ran = croupier("token", "new", name, *flags, f"--file={file}")
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()
@@ -75,6 +82,9 @@ def test_the_token_file_holds_hashes_and_is_its_owners_alone(tmp_path: Path):
         (("a b", "--role=operator"), 2, "not an id of a caller"),
         (("olga", "--role=operator", "--ledger=a/b"), 2, "not an id of a ledger"),
         (("olga", "--role=king"), 2, "king"),
+        (("olga", "--role=player"), 2, "has players"),
+        (("olga", "--role=dealer", "--player=anna"), 2, "no other role has any"),
+        (("olga", "--role=player", "--player=a/b"), 2, "not an id of a player"),
         (("olga",), 2, "--role"),
     ],
 )
@@ -89,11 +99,34 @@ def test_a_caller_that_cannot_be_gets_no_token(
 
 
 async def test_an_old_token_serves_until_it_is_taken_out(serve: Serve, tokens: Tokens):
-    old, new = tokens.new("olga", "operator"), tokens.new("olga", "auditor", "dealer")
+    old, new = (tokens.new("olga", "auditor", "dealer") for _ in range(2))
     served = await serve(tokens=tokens.file)
-    for token, roles in ((old, ["operator"]), (new, ["auditor", "dealer"])):
+    for token in (old, new):
         info = await (await served.client(token)).ask(admin_pb2.GetServerInfoRequest())
-        assert (info.caller, list(info.roles)) == ("olga", roles)
+        assert (info.caller, list(info.roles)) == ("olga", ["auditor", "dealer"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--role=auditor",), ("--role=operator", "--role=dealer"), ("--role=operator", "--ledger=a")],
+)
+def test_one_name_is_one_caller_and_may_not_do_more_with_another_token(
+    tmp_path: Path, more: tuple[str, ...]
+):
+    file = tmp_path / "tokens.json"
+    new_token(file, "olga", "operator")
+    before = file.read_bytes()
+    ran = croupier("token", "new", "olga", *more, f"--file={file}")
+    assert ran.returncode == 1
+    assert ran.stderr == f"{file}: two entries of olga differ in what he may do\n"
+    assert (ran.stdout, file.read_bytes()) == ("", before)
+
+
+def test_a_token_file_that_cannot_be_written_is_said_clearly(tmp_path: Path):
+    file = tmp_path / "absent" / "tokens.json"
+    ran = croupier("token", "new", "olga", "--role=operator", f"--file={file}")
+    assert ran.returncode == 1
+    assert ran.stderr == f"{file}: the token file cannot be written: No such file or directory\n"
 
 
 GOOD = {"name": "olga", "roles": ["operator"], "sha256": "00" * 32}
@@ -124,10 +157,24 @@ GOOD = {"name": "olga", "roles": ["operator"], "sha256": "00" * 32}
                 {**GOOD, "ledgers": ["a/b"]},
                 # Misspelt, it would open every ledger.
                 {**GOOD, "ledger": ["casino"]},
+                {**GOOD, "roles": ["player"]},
+                {**GOOD, "roles": ["player"], "players": []},
+                {**GOOD, "roles": ["player"], "players": None},
+                {**GOOD, "roles": ["player"], "players": "anna"},
+                {**GOOD, "roles": ["player"], "players": {"anna": 1}},
+                {**GOOD, "roles": ["player"], "players": ["a/b"]},
+                {**GOOD, "roles": ["player"], "players": [7]},
+                {**GOOD, "roles": ["player"], "players": ["anna", "*"]},
+                {**GOOD, "roles": ["player"], "player": ["anna"]},
+                # With another role it would say nothing, and somebody meant something by it.
+                {**GOOD, "players": ["anna"]},
                 {"name": "olga", "roles": ["operator"]},
             )
         ),
         json.dumps({"callers": [GOOD, GOOD]}),
+        # One name, two tokens: both have to open the same doors.
+        json.dumps({"callers": [GOOD, {**GOOD, "sha256": "01" * 32, "roles": ["auditor"]}]}),
+        json.dumps({"callers": [GOOD, {**GOOD, "sha256": "01" * 32, "ledgers": ["casino"]}]}),
     ],
 )
 async def test_a_broken_token_file_keeps_the_service_from_starting(

@@ -28,7 +28,7 @@ from croupier.services.demo.checks import (
 )
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import compare
-from croupier.services.demo.run import demonstrate
+from croupier.services.demo.run import MATCHES, demonstrate
 from croupier.services.demo.sessions import DRAWN, FADING, SESSIONS, STANDING
 from croupier.v1 import accounts_pb2, audit_pb2, events_pb2, tables_pb2
 from tests.support.processes import COMMAND
@@ -68,7 +68,7 @@ KEY_LINES = (
     "shoot-out 1: anna, bert, cleo and dora share the best throw, point 5; only they throw again",
     "shoot-out 2: cleo and dora share the best throw, point 4; only they throw again",
     "cleo loses his ante of 5.00 to the pot",
-    "dora takes the pot of 20.00, 5.00 of it his own: the best throw",
+    "dora takes 20.00 from the pot, 5.00 of it his own: the best throw",
     "nets: anna -5.00, bert +15.00, cleo -5.00, dora -5.00 EUR",
     "anna and bert are equal and throw again for the places they share",
     "the rolling order is dora, bert, anna, cleo",
@@ -77,7 +77,18 @@ KEY_LINES = (
     "Death Roll: trips of 5 or more, or a Storm above 5; who throws neither is out, bert is safe",
     "cleo is out with a Low Storm",
     "bert throws ⚅⚀⚄ 6-1-5: a Storm of 4 (read by dealer kim)",
-    "bert takes the pot of 40.00, 10.00 of it his own: the last player left in the game",
+    "bert takes 40.00 from the pot, 10.00 of it his own: the last player left in the game",
+    "Royal Casino, two players: the service shuffles",
+    "the service commits to a draw: ",
+    "anna deals hand 1, from the deck committed to",
+    "deal 6 of hand 1: bert ",
+    "the draw is revealed: ",
+    " wins: ",
+    "anna deals hand 1, from a deck shuffled by device shuffler-1",
+    "side 1 cards 3, spades 1, Big Casino 2, Little Casino 1, aces 2, from 0 to 9",
+    "bert and dora win: the target is reached",
+    "dora takes 10.00 from the pot, 5.00 of it his own: the target is reached",
+    "nets: anna -5.00, bert +5.00, cleo -5.00, dora +5.00 EUR",
     "(drawn by the service)",
     "agrees    trial balance at position ",
     "the counters are the log's",
@@ -111,7 +122,7 @@ def test_it_plays_checks_and_goes_on_with_the_same_ledger(tmp_path):
         assert (run.returncode, run.stderr) == (0, "")
         assert [line for line in KEY_LINES if line not in run.stdout] == []
         assert "DISAGREES" not in run.stdout
-    keys = [session.key for session in (*SESSIONS, DRAWN)]
+    keys = [session.key for session in (*SESSIONS, *MATCHES, DRAWN)]
     for number, run in enumerate((first, again), start=1):
         opened = re.findall(r"table (\S+) opens", run.stdout)
         assert opened == [f"{key}-{number}" for key in keys]
@@ -156,7 +167,10 @@ def test_it_stays_until_interrupted(tmp_path, number):
     assert process.returncode == 0
     assert (serving.returncode, serving.stdout) == (0, "SERVING\n")
     assert "stopping" in rest
-    assert any(line.startswith("metrics  http://127.0.0.1:") for line in said)
+    said = [line.rstrip() for line in said]
+    (metrics,) = (line for line in said if line.startswith("metrics  http://127.0.0.1:"))
+    at = metrics.removeprefix("metrics  http://").removesuffix("/metrics")
+    assert f"watch    make dashboards METRICS={at}" in said
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):

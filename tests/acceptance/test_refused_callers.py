@@ -42,9 +42,14 @@ class Staff:
 async def staff(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Staff]:
     folder = tmp_path_factory.mktemp("staff")
     tokens = Tokens(folder / "tokens.json")
-    held = {role.value: tokens.new(f"{role.value}-1", role.value) for role in Role}
+    held = {
+        role.value: tokens.new(
+            f"{role.value}-1", role.value, players=("anna",) if role is Role.PLAYER else ()
+        )
+        for role in Role
+    }
     held["here"] = tokens.new("here", "operator", ledgers=["casino"])
-    held["nowhere"] = tokens.new("nowhere", *Role, ledgers=[])
+    held["nowhere"] = tokens.new("nowhere", *Role, ledgers=[], players=("bela",))
     async with serving(folder / "data", tokens=tokens.file) as served:
         clients = {name: await served.client(token) for name, token in held.items()}
         await furnish(clients["operator"])

@@ -124,7 +124,7 @@ def test_a_finding_is_exit_code_1(monkeypatch):
         step.table.currency = "EUR"
         yield step
 
-    monkeypatch.setattr("croupier.services.client.services.Audit.replay", replay)
+    monkeypatch.setattr("croupier.services.client.audit.Audit.replay", replay)
     words = CliRunner().invoke(app, ["replay", "casino", "t1", "--address", NOBODY])
     assert words.exit_code == 1
     assert "FINDING  recorded 5 where settlement gives 6" in words.output

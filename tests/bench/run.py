@@ -21,8 +21,10 @@ from croupier.services.commands.process import run as run_loop  # noqa: E402  # 
 from tests.bench import (  # noqa: E402
     batches,
     big_ledger,
+    engines,
     load,
     machine,
+    moves,
     old_table,
     rows,
     steps,
@@ -37,15 +39,22 @@ PARTS = {
     "batches": batches,
     "load": load,
     "writer": writer,
+    "engines": engines,
     "steps": steps,
     "table": old_table,
     "ledger": big_ledger,
     "watching": watching,
+    "moves": moves,
 }
 """Each has `measure`, which adds rows to a run, and `ROWS`, the names of those rows."""
 
 
-APART = {"load": "offered load", "steps": "budget of the hot path"}
+APART = {
+    "load": "offered load",
+    "engines": "engines",
+    "steps": "budget of the hot path",
+    "moves": "legal moves",
+}
 """Parts that have a table of their own in the document; all others share one."""
 
 

@@ -36,6 +36,8 @@ class Sizes:
     table_events: int
     """The table that is loaded cold and replayed."""
     watchers: int
+    hands: int
+    """Hands of cards that are played out."""
 
 
 FULL = Sizes(
@@ -50,6 +52,7 @@ FULL = Sizes(
     tables=1_000,
     table_events=10_000,
     watchers=500,
+    hands=200,
 )
 
 SMOKE = Sizes(
@@ -64,4 +67,5 @@ SMOKE = Sizes(
     tables=20,
     table_events=200,
     watchers=5,
+    hands=4,
 )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 from dataclasses import fields
+from itertools import islice
 from typing import get_args
 
 import pytest
 
-from croupier.domain import commands
+from croupier.domain import card_commands, commands
+from croupier.domain.cards import PACK
 from croupier.domain.dice import Source
+from croupier.domain.draws import seal
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.event import (
     NAMES,
@@ -21,6 +24,7 @@ from croupier.domain.events import (
 )
 from croupier.domain.games import GAMES, game_of
 from croupier.domain.games.options import PRESET, resolve
+from croupier.domain.games.protocol import secretive
 from croupier.domain.money import AMOUNT_MAX
 from croupier.domain.table import automatic, fold, play, void
 from tests.support.play import Sitting
@@ -31,27 +35,43 @@ BY_NAME = {
     "".join(f"_{c.lower()}" if c.isupper() else c for c in kind.__name__).lstrip("_"): kind
     for kind in KINDS
 }
+MOVES = tuple(name for name, kind in BY_NAME.items() if kind in get_args(card_commands.Move))
+"""What is played by cards and builds, of which a game lists each that is legal."""
+
 SEEDS = range(12)
 STEPS = 60
+STEPS_OF_CARDS = 500
+"""So many for a game whose rounds are whole matches, each of a few hands of 48 cards."""
+
+MOVES_TRIED = 60
+NONCE = bytes(32)
+DRAW = seal(NONCE, "tables/t1")
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=list(GAMES))
 
 
 def command_of(kind, player, chance, amounts, dice):
     """Return a command of any kind, its fields filled by what they are called."""
+    deck = chance.sample(PACK, chance.choice((len(PACK), len(PACK), 51)))
     values = {"player": player, "dice": dice, "source": SOURCE, "void": ""}
-    values |= {"draw": None, "nonce": b""}
+    values |= {"draw": DRAW if kind is card_commands.Shuffle else None, "nonce": b""}
+    values |= {"deck": tuple(deck), "card": deck[0], "loose": tuple(deck[1 : chance.randint(1, 3)])}
+    values |= {"builds": tuple(range(chance.randint(0, 2))), "build": chance.randint(0, 2)}
+    values |= {"value": chance.randint(0, 15), "hand": chance.choice((1, 1, 2, 3, 7))}
     values["place"] = chance.choice(("big", "total_4", "nowhere"))
     return kind(*(values.get(field.name, chance.choice(amounts)) for field in fields(kind)))
 
 
-def allowed_command(one, chance, amount=None):
+def allowed_command(at, one, chance, amount=None):
     """Return a command that is allowed, with an amount within its bounds unless one is given."""
+    if one.command in MOVES:
+        return chance.choice([move for move in listed(at) if type(move) is BY_NAME[one.command]])
     small = min(one.most, one.least + chance.choice((0, 1, 4, 19)))
-    values = {"player": one.player, "source": SOURCE, "dice": (), "void": "", one.field: small}
-    values |= {"draw": None, "nonce": b""}
+    values = {"player": one.player, "dice": (), "void": "", one.field: small}
+    values |= {"draw": DRAW if one.command == "shuffle" else None}
     if one.choices:
         values[one.choice_field or one.field] = chance.choice(one.choices)
+    values |= chance_of(one, values.get("source"), chance)
     if one.field == "dice":
         values["dice"] = tuple(chance.randint(1, 6) for _ in range(small))
     elif one.field == "void":
@@ -62,12 +82,28 @@ def allowed_command(one, chance, amount=None):
     return kind(**{field.name: values[field.name] for field in fields(kind)})
 
 
+def chance_of(one, source, chance):
+    """Return the fields that say where dice or cards come from; a deck is brought or drawn."""
+    brought = one.command == "deal" and source == "deck"
+    return {
+        "source": SOURCE,
+        "deck": tuple(chance.sample(PACK, len(PACK))) if brought else (),
+        "nonce": NONCE if source == "draw" else b"",
+    }
+
+
+def listed(at, most=None):
+    """Return the moves that the game lists now, where it lists any, the first `most` of them."""
+    game = secretive(at.table.game)
+    return [] if game is None else list(islice(game.moves(at.state), most))
+
+
 def expected(at, chance):
     """Return something that is allowed: each kind of command as likely as any other."""
     view = at.view
     name = chance.choice(view.expects)
     return allowed_command(
-        chance.choice([one for one in view.allowed if one.command == name]), chance
+        at, chance.choice([one for one in view.allowed if one.command == name]), chance
     )
 
 
@@ -83,7 +119,7 @@ def sat_through(game, seed):
     chance = random.Random(f"{game.code} {seed}")
     preset = chance.choice(list(game.presets))
     at = Sitting(game.code, seats="ABCD"[: chance.randint(2, 4)], preset=preset)
-    for _ in range(STEPS):
+    for _ in range(STEPS_OF_CARDS if secretive(game) else STEPS):
         ask = expected if chance.random() < 0.7 else anything
         before = at.snapshot()
         try:
@@ -223,7 +259,24 @@ def test_a_command_is_allowed_exactly_if_it_is_not_refused(game, seed):
                     dice = tuple(chance.randint(1, 6) for _ in range(chance.choice((1, 3))))
                     assert refuses(at, command_of(kind, player, chance, (1, 5), dice)), name
                 for one in ways:
-                    assert not refuses(at, allowed_command(one, chance)), one
+                    assert not refuses(at, allowed_command(at, one, chance)), one
+
+
+@every_game
+@pytest.mark.parametrize("seed", SEEDS)
+def test_moves_that_are_listed_are_accepted_and_of_the_kinds_that_are_allowed(game, seed):
+    tried = 0
+    for at in sat_through(game, seed):
+        moves = listed(at, MOVES_TRIED)
+        assert len(set(moves)) == len(moves)
+        assert {move.player for move in moves} <= set(at.view.to_act)
+        for move in moves:
+            assert not refuses(at, move), move
+        kinds = {type(move) for move in (moves if len(moves) < MOVES_TRIED else listed(at))}
+        allowed = {one.command for one in at.view.allowed} & {*MOVES}
+        assert {BY_NAME[name] for name in allowed} == kinds
+        tried += len(moves)
+    assert bool(tried) == (secretive(game) is not None)
 
 
 @every_game
@@ -235,9 +288,9 @@ def test_the_bounds_of_an_amount_are_those_of_the_rules(game, seed):
         for one in chance.sample(amounts, min(len(amounts), 8)):
             assert one.least <= one.most
             for amount in (one.least, one.most, (one.least + one.most) // 2):
-                assert not refuses(at, allowed_command(one, chance, amount)), (one, amount)
+                assert not refuses(at, allowed_command(at, one, chance, amount)), (one, amount)
             for amount in (one.least - 1, one.most + 1, -1):
-                assert refuses(at, allowed_command(one, chance, amount)), (one, amount)
+                assert refuses(at, allowed_command(at, one, chance, amount)), (one, amount)
 
 
 @every_game

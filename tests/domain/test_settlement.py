@@ -15,6 +15,7 @@ from croupier.domain.settlement import (
     PUSHED,
     RESERVE_RETURNED,
     RETURNED,
+    TAKES,
     WON,
     Claim,
     Outcome,
@@ -181,3 +182,57 @@ def test_settlement_creates_and_destroys_nothing(bank, reserve):
 def test_settling_twice_is_settling_once():
     outcome = Outcome((claim("B", WON, 7, line="five"), claim("C", LOST, 9)), bank=3, reserve=99)
     assert settle(outcome, TABLE) == settle(outcome, TABLE)
+
+
+# --- pots ---------------------------------------------------------------------------------------
+
+
+def pot(takers, losers, *, stake=100, bank=0):
+    """Return the payouts of a pot, and what was collected for it."""
+    claims = [claim(player, TAKES, stake) for player in takers]
+    claims += [claim(player, LOST, stake) for player in losers]
+    events = settle(Outcome(tuple(claims), bank=bank), TABLE)
+    collected = sum(event.amount for event in events if isinstance(event, Collected))
+    return [event for event in events if isinstance(event, PaidOut)], collected
+
+
+def test_one_winner_takes_the_whole_pot():
+    ((won,), collected) = pot("A", "BCD")
+    assert collected == 300
+    assert (won.rule, won.stake, won.returned, won.winnings) == ("rule_takes", 100, 100, 300)
+    assert (won.odds, won.top_up, won.owed) == (None, 0, 300)
+
+
+def test_two_winners_share_a_pot_equally():
+    paid, collected = pot("AC", "BD")
+    assert collected == 200
+    assert [(one.player, one.returned, one.winnings, one.owed) for one in paid] == [
+        ("A", 100, 100, 100),
+        ("C", 100, 100, 100),
+    ]
+
+
+@pytest.mark.parametrize(
+    "takers, bank, shares",
+    [
+        ("A", 7, [7]),
+        ("AB", 7, [4, 3]),
+        ("AB", 1, [1, 0]),
+        ("AB", 0, [0, 0]),
+        ("ABC", 7, [3, 2, 2]),
+        ("ABC", 8, [3, 3, 2]),
+        ("ABC", 9, [3, 3, 3]),
+        ("ABCD", 2, [1, 1, 0, 0]),
+        ("AB", AMOUNT_MAX, [AMOUNT_MAX // 2] * 2),
+    ],
+)
+def test_what_cannot_be_shared_equally_goes_to_the_first_ones(takers, bank, shares):
+    paid, _ = pot(takers, "", bank=bank)
+    assert [one.winnings for one in paid] == shares
+    assert sum(one.winnings for one in paid) == bank
+
+
+def test_those_who_share_a_pot_need_not_be_named_together():
+    claims = (claim("A", TAKES, 10), claim("B", LOST, 10), claim("C", TAKES, 10))
+    paid = [one for one in settle(Outcome(claims), TABLE) if isinstance(one, PaidOut)]
+    assert [(one.player, one.winnings) for one in paid] == [("A", 5), ("C", 5)]

@@ -1,4 +1,4 @@
-"""A session that makes every kind of event, with fixed ids, dice and times.
+"""A session that makes every kind of event, with fixed ids, dice, decks, salts and times.
 
 `python tests/golden/scenario.py` writes the golden log anew. The log is a promise: what is stored
 is read for ever. A change to it is named in CHANGELOG.md with the reason.
@@ -12,6 +12,7 @@ import json
 import sys
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parents[1]))
@@ -19,6 +20,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from croupier.domain import commands  # noqa: E402
 from croupier.domain.dice import Source  # noqa: E402
 from croupier.domain.draws import seal  # noqa: E402
+from croupier.services.ledger import sealing  # noqa: E402
 from croupier.services.ledger.requests import (  # noqa: E402
     CloseTable,
     CreateLedger,
@@ -30,7 +32,8 @@ from croupier.services.ledger.requests import (  # noqa: E402
     Withdraw,
 )
 from croupier.v1 import events_pb2  # noqa: E402
-from tests.support.ledgers import LEDGER, Clock, House  # noqa: E402  # the path above comes first
+from tests.golden import royal_casino  # noqa: E402  # the path above comes first
+from tests.support.ledgers import LEDGER, Clock, House  # noqa: E402
 
 LOG = HERE / "log.jsonl"
 BOOKS = HERE / "books.json"
@@ -122,6 +125,7 @@ def session():
     yield from pot()
     yield from twelve_high()
     yield from house_banked()
+    yield from royal_casino.session()
     yield UnfenceLedger(
         "restored from the copy of the night; the cage has the vouchers of what is lost",
         why="the head went back from 240 to 231",
@@ -157,6 +161,11 @@ def house_banked():
 
 async def record(folder):
     """Play the session into a folder and return its log and its books."""
+    with mock.patch.object(sealing, "salt", royal_casino.salts()):
+        return await _record(folder)
+
+
+async def _record(folder):
     clock = Clock()
     house = House(Path(folder), clock=clock)
     for number, command in enumerate(session(), 1):

@@ -16,13 +16,15 @@ TOLD = {
     "pot1 shoot-out": "shoot-out 1: anna and bert share the best throw, point 5; "
     "only they throw again",
     "pot1 loss": "anna loses his ante of 6.00 to the pot",
-    "pot1 win": "bert takes the pot of 15.00, 6.00 of it his own: the best throw",
-    "pot2 win": "bert takes the pot of 9.00, 3.00 of it his own: "
+    "pot1 win": "bert takes 15.00 from the pot, 6.00 of it his own: the best throw",
+    "pot2 win": "bert takes 9.00 from the pot, 3.00 of it his own: "
     "4-5-6, which ends the round at once",
     "pot2 opening": "table pot2 opens: ceelo_pot (standard) in EUR; "
     "seats clockwise anna, bert, cleo",
     "t1 opening": "table t1 opens: ceelo_bank (finnish) in EUR; "
     "seats clockwise anna, bert, cleo; anna banks",
+    "casino4 opening": "table casino4 opens: royal_casino (standard) in EUR; "
+    "seats in play order anna, bert, cleo, dora",
     "bank": "bert loses 30.00 to the bank: lower point, 1 to 1",
 }
 

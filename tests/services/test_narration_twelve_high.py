@@ -66,7 +66,7 @@ def rolled(reading, *dice):
         ),
         (
             PaidOut(player="anna", rule="target", stake=700, returned=700, winnings=1400),
-            "anna takes the pot of 21.00, 7.00 of it his own: the target is reached",
+            "anna takes 21.00 from the pot, 7.00 of it his own: the target is reached",
         ),
     ],
 )

@@ -254,9 +254,15 @@ class Tokens:
     def __init__(self, file: Path) -> None:
         self.file = file
 
-    def new(self, name: str, *roles: str, ledgers: list[str] | None = None) -> str:
+    def new(
+        self,
+        name: str,
+        *roles: str,
+        ledgers: list[str] | None = None,
+        players: tuple[str, ...] = (),
+    ) -> str:
         """Add a caller and return his token."""
-        return new_token(self.file, name, [Role(role) for role in roles], ledgers)
+        return new_token(self.file, name, [Role(role) for role in roles], ledgers, list(players))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from croupier.domain.draws import Sealed
 class Shuffle:
     """The dealer has the service shuffle the deck of a hand and commit to it, unseen.
 
-    Hands of a match are numbered from 1.
+    Hands are numbered from 1 through the life of a table, so the number says of which match it is.
     """
 
     player: str

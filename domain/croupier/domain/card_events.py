@@ -156,7 +156,11 @@ class LeftoversTaken:
 
 @event("croupier.v1.HandScored")
 class HandScored:
-    """A hand was counted, side by side. In `overtime` the match goes on without conditions."""
+    """A hand was counted, side by side.
+
+    In `overtime`, from this hand on or before, the match goes on without conditions until one side
+    alone is ahead.
+    """
 
     hand: int
     scores: tuple[SideScore, ...]

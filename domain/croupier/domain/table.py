@@ -31,11 +31,13 @@ from croupier.domain.games.options import resolve
 from croupier.domain.games.protocol import (
     Allowed,
     Exposure,
+    Eyes,
     Game,
     Holding,
     Setup,
     View,
     house_banked,
+    secretive,
 )
 from croupier.domain.money import check_amount, check_currency
 from croupier.domain.paytable import Paytable
@@ -109,6 +111,14 @@ class Table:
     def view(self) -> View:
         """Return the game's state as shown; nobody has to act while something follows by itself."""
         view = self.game.view(self.state)
+        return evolve(view, allowed=()) if automatic(self) else view
+
+    def seen(self, eyes: Eyes) -> View:
+        """Return the same as these eyes may see it."""
+        game = secretive(self.game)
+        if game is None:
+            return self.view
+        view = game.seen(self.state, eyes)
         return evolve(view, allowed=()) if automatic(self) else view
 
 
@@ -292,7 +302,8 @@ def _consequences(table: Table, facts: Iterable[TableEvent]) -> Iterator[Step]:
         pending = automatic(table)
         if not pending:
             return
-    msg = f"{table.game.code} does not come to rest: {pending[0]} follows again and again"
+    again = type(pending[0]).__name__  # not the fact: who reads logs may not see what it says
+    msg = f"{table.game.code} does not come to rest: {again} follows again and again"
     raise AssertionError(msg)
 
 

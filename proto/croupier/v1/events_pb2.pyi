@@ -42,6 +42,7 @@ class Event(_message.Message):
     ROUND_FIELD_NUMBER: _builtins.int
     POSTINGS_FIELD_NUMBER: _builtins.int
     CONCEALED_FIELD_NUMBER: _builtins.int
+    SALT_FIELD_NUMBER: _builtins.int
     LEDGER_CREATED_FIELD_NUMBER: _builtins.int
     DEPOSITED_FIELD_NUMBER: _builtins.int
     WITHDRAWN_FIELD_NUMBER: _builtins.int
@@ -117,8 +118,13 @@ class Event(_message.Message):
     round: _builtins.int
     """The open round of the table, 0 outside rounds."""
     concealed: _builtins.bool
-    """Something that the caller may not see, or not yet, was left out of the payload. It is never set
-    in what is stored: these bytes are not those that were hashed.
+    """Something was left out that somebody may not see yet: of the payload what the caller may not
+    see, and `request_digest` and `salt`, by which the rest could be found out. It is never set in
+    what is stored: these bytes are not those that were hashed.
+    """
+    salt: _builtins.bytes
+    """Random, where the payload can hold what not everybody may see yet: nobody finds it by trying out
+    what has the event's hash.
     """
     @_builtins.property
     def recorded_time(self) -> _timestamp_pb2.Timestamp:
@@ -259,6 +265,7 @@ class Event(_message.Message):
         round: _builtins.int = ...,
         postings: _abc.Iterable[Global___Posting] | None = ...,
         concealed: _builtins.bool = ...,
+        salt: _builtins.bytes = ...,
         ledger_created: Global___LedgerCreated | None = ...,
         deposited: Global___Deposited | None = ...,
         withdrawn: Global___Withdrawn | None = ...,
@@ -317,7 +324,7 @@ class Event(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "ledger_unfenced", b"ledger_unfenced", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "caller", b"caller", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "concealed", b"concealed", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "ledger_unfenced", b"ledger_unfenced", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "caller", b"caller", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "concealed", b"concealed", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "ledger_unfenced", b"ledger_unfenced", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "salt", b"salt", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed", "ledger_unfenced", "deck_brought", "deck_drawn", "hand_dealt", "cards_captured", "build_created", "build_extended", "build_raised", "card_trailed", "table_swept", "leftovers_taken", "hand_scored", "match_won"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
@@ -1245,8 +1252,10 @@ class DrawRevealed(_message.Message):
 
     NONCE_FIELD_NUMBER: _builtins.int
     nonce: _builtins.bytes
-    """Its dice are the bytes of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian), those
-    below 252, modulo 6, plus 1.
+    """Its bytes are those of HMAC-SHA256(nonce, n) for n = 0, 1, 2 ... (8 bytes, big-endian). Its dice
+    are those below 252, modulo 6, plus 1. Its deck is the pack, ace to king of spades, clubs, hearts
+    and diamonds, in which place i = 51, 50 ... 1 (of 0 to 51) changes with place (byte modulo i+1);
+    a byte of 256 - 256 modulo i+1 or more is passed over.
     """
     def __init__(
         self,
@@ -1566,7 +1575,7 @@ class DeckBrought(_message.Message):
     DECK_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
-    """Hands of a match are numbered from 1."""
+    """Hands are numbered from 1 through the life of a table, whatever match they are of."""
     dealer: _builtins.str
     @_builtins.property
     def deck(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -1976,7 +1985,9 @@ class HandScored(_message.Message):
     OVERTIME_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
     overtime: _builtins.bool
-    """The match goes on, without the conditions for sides close to the target."""
+    """The match is in overtime from this hand on, or was before: without the conditions for sides
+    close to the target it goes on until one side alone is ahead.
+    """
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___SideScore]: ...
     def __init__(

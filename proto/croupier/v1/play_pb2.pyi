@@ -694,7 +694,7 @@ class Shuffle(_message.Message):
 
     HAND_FIELD_NUMBER: _builtins.int
     hand: _builtins.int
-    """Hands of a match are numbered from 1."""
+    """The hand to be dealt next; hands are numbered from 1 through the life of a table."""
     def __init__(
         self,
         *,
@@ -912,3 +912,113 @@ class Trail(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Trail: _TypeAlias = Trail  # noqa: Y015
+
+@_typing.final
+class ListMovesRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}"."""
+    player: _builtins.str
+    """Whose moves: none while it is another player's turn. Empty means whoever's turn it is."""
+    page_size: _builtins.int
+    """At most 1000; 0 means 100."""
+    page_token: _builtins.str
+    """It holds for one version of the table; once something was played, the list begins anew."""
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        player: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "player", b"player", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMovesRequest: _TypeAlias = ListMovesRequest  # noqa: Y015
+
+@_typing.final
+class ListMovesResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MOVES_FIELD_NUMBER: _builtins.int
+    PLAYER_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    """The player whose moves they are, empty where nobody has any."""
+    round: _builtins.int
+    """What a `PlayRequest` with one of them carries: the round, and as `expected_version`, so that
+    nothing else comes first, the version.
+    """
+    version: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___Move]:
+        """Each move once, in an order that depends on the table alone."""
+
+    def __init__(
+        self,
+        *,
+        moves: _abc.Iterable[Global___Move] | None = ...,
+        player: _builtins.str = ...,
+        round: _builtins.int = ...,
+        version: _builtins.int = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["moves", b"moves", "next_page_token", b"next_page_token", "player", b"player", "round", b"round", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMovesResponse: _TypeAlias = ListMovesResponse  # noqa: Y015
+
+@_typing.final
+class Move(_message.Message):
+    """A move, as it stands in a `PlayRequest`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CAPTURE_FIELD_NUMBER: _builtins.int
+    CREATE_BUILD_FIELD_NUMBER: _builtins.int
+    ADD_TO_BUILD_FIELD_NUMBER: _builtins.int
+    RAISE_BUILD_FIELD_NUMBER: _builtins.int
+    TRAIL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def capture(self) -> Global___Capture: ...
+    @_builtins.property
+    def create_build(self) -> Global___CreateBuild: ...
+    @_builtins.property
+    def add_to_build(self) -> Global___AddToBuild: ...
+    @_builtins.property
+    def raise_build(self) -> Global___RaiseBuild: ...
+    @_builtins.property
+    def trail(self) -> Global___Trail: ...
+    def __init__(
+        self,
+        *,
+        capture: Global___Capture | None = ...,
+        create_build: Global___CreateBuild | None = ...,
+        add_to_build: Global___AddToBuild | None = ...,
+        raise_build: Global___RaiseBuild | None = ...,
+        trail: Global___Trail | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["add_to_build", b"add_to_build", "capture", b"capture", "command", b"command", "create_build", b"create_build", "raise_build", b"raise_build", "trail", b"trail"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_to_build", b"add_to_build", "capture", b"capture", "command", b"command", "create_build", b"create_build", "raise_build", b"raise_build", "trail", b"trail"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_command: _TypeAlias = _typing.Literal["capture", "create_build", "add_to_build", "raise_build", "trail"]  # noqa: Y015
+    _WhichOneofArgType_command: _TypeAlias = _typing.Literal["command", b"command"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_command) -> _WhichOneofReturnType_command | None: ...
+
+Global___Move: _TypeAlias = Move  # noqa: Y015

@@ -50,6 +50,11 @@ class PlayServiceStub:
                 request_serializer=croupier_dot_v1_dot_play__pb2.PlayStreamRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_play__pb2.PlayStreamResponse.FromString,
                 _registered_method=True)
+        self.ListMoves = channel.unary_unary(
+                '/croupier.v1.PlayService/ListMoves',
+                request_serializer=croupier_dot_v1_dot_play__pb2.ListMovesRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_play__pb2.ListMovesResponse.FromString,
+                _registered_method=True)
 
 
 class PlayServiceServicer:
@@ -78,6 +83,14 @@ class PlayServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListMoves(self, request, context):
+        """Lists every move of the player whose turn it is, where a turn is a choice among many: of card
+        games, not of those in which `allowed` says all. For whoever may see the player's hand.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_PlayServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -95,6 +108,11 @@ def add_PlayServiceServicer_to_server(servicer, server):
                     servicer.PlayStream,
                     request_deserializer=croupier_dot_v1_dot_play__pb2.PlayStreamRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_play__pb2.PlayStreamResponse.SerializeToString,
+            ),
+            'ListMoves': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMoves,
+                    request_deserializer=croupier_dot_v1_dot_play__pb2.ListMovesRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_play__pb2.ListMovesResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -179,6 +197,33 @@ class PlayService:
             '/croupier.v1.PlayService/PlayStream',
             croupier_dot_v1_dot_play__pb2.PlayStreamRequest.SerializeToString,
             croupier_dot_v1_dot_play__pb2.PlayStreamResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMoves(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.PlayService/ListMoves',
+            croupier_dot_v1_dot_play__pb2.ListMovesRequest.SerializeToString,
+            croupier_dot_v1_dot_play__pb2.ListMovesResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,6 +41,10 @@ class PlayServiceStub:
     """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
     not answered again, with the same request ids: what was recorded gets its original receipt.
     """
+    ListMoves: _grpc.UnaryUnaryMultiCallable[_play_pb2.ListMovesRequest, _play_pb2.ListMovesResponse]
+    """Lists every move of the player whose turn it is, where a turn is a choice among many: of card
+    games, not of those in which `allowed` says all. For whoever may see the player's hand.
+    """
 
 @_typing.type_check_only
 class PlayServiceAsyncStub(PlayServiceStub):
@@ -54,6 +58,10 @@ class PlayServiceAsyncStub(PlayServiceStub):
     PlayStream: _aio.StreamStreamMultiCallable[_play_pb2.PlayStreamRequest, _play_pb2.PlayStreamResponse]  # type: ignore[assignment]
     """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
     not answered again, with the same request ids: what was recorded gets its original receipt.
+    """
+    ListMoves: _aio.UnaryUnaryMultiCallable[_play_pb2.ListMovesRequest, _play_pb2.ListMovesResponse]  # type: ignore[assignment]
+    """Lists every move of the player whose turn it is, where a turn is a choice among many: of card
+    games, not of those in which `allowed` says all. For whoever may see the player's hand.
     """
 
 class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -83,6 +91,16 @@ class PlayServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_play_pb2.PlayStreamResponse], _abc.AsyncIterator[_play_pb2.PlayStreamResponse]]:
         """Plays messages of commands; each message gets one answer, in order. After a cut, send what was
         not answered again, with the same request ids: what was recorded gets its original receipt.
+        """
+
+    @_abc_1.abstractmethod
+    def ListMoves(
+        self,
+        request: _play_pb2.ListMovesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_play_pb2.ListMovesResponse, _abc.Awaitable[_play_pb2.ListMovesResponse]]:
+        """Lists every move of the player whose turn it is, where a turn is a choice among many: of card
+        games, not of those in which `allowed` says all. For whoever may see the player's hand.
         """
 
 def add_PlayServiceServicer_to_server(servicer: PlayServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -307,7 +307,7 @@ class OpenTableRequest(_message.Message):
 
     @_builtins.property
     def seats(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Player ids, clockwise."""
+        """Player ids, clockwise; where a game has an option `direction`, in the order of play."""
 
     @_builtins.property
     def occurred_time(self) -> _timestamp_pb2.Timestamp:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from croupier.domain.money import CURRENCIES
 from croupier.domain.settlement import RESERVE_RETURNED
+from croupier.services import narration_cards
 from croupier.services.store.mapper import kind_of
 from croupier.v1 import events_pb2, tables_pb2, values_pb2
 
@@ -278,7 +279,7 @@ def _in_death_roll(event: events_pb2.Event) -> str:
         case "race_won":
             return f"{event.race_won.player} wins the game: {rule(event.race_won.rule)}"
         case kind:
-            return kind.replace("_", " ")
+            return narration_cards.happened(event) or kind.replace("_", " ")
 
 
 _BANKED = ("ceelo_bank",)
@@ -299,9 +300,10 @@ def _opened(opened: events_pb2.TableOpened) -> str:
     banks = f"; {opened.banker} banks" if somebody else ""
     preset = opened.options["preset"].string_value if "preset" in opened.options else "no preset"
     bankroll = f" with {major(opened.bankroll, opened.currency)}" if opened.bankroll else ""
+    order = "in play order" if "direction" in opened.options else "clockwise"
     return (
         f"table {opened.table} opens: {opened.game} ({preset}) in {opened.currency}; "
-        f"seats clockwise {', '.join(opened.seats)}{banks}{bankroll}"
+        f"seats {order} {', '.join(opened.seats)}{banks}{bankroll}"
     )
 
 
@@ -351,7 +353,7 @@ def _collected(lost: events_pb2.Collected, currency: str) -> str:
 def _paid(paid: events_pb2.PaidOut, currency: str) -> str:
     if not paid.HasField("odds") and paid.winnings:
         own, pot = major(paid.returned, currency), major(paid.returned + paid.winnings, currency)
-        return f"{paid.player} takes the pot of {pot}, {own} of it his own: {rule(paid.rule)}"
+        return f"{paid.player} takes {pot} from the pot, {own} of it his own: {rule(paid.rule)}"
     if not paid.HasField("odds"):
         return f"{paid.player} gets back {major(paid.returned, currency)}: {rule(paid.rule)}"
     won = paid.winnings + paid.top_up

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from croupier.domain.errors import Reason, Refused, shown
-from croupier.domain.games.protocol import Game
+from croupier.domain.games.protocol import Game, secretive
 
 
 def _discover() -> Mapping[str, Game[Any]]:
@@ -28,6 +28,11 @@ def _discover() -> Mapping[str, Game[Any]]:
 
 
 GAMES = _discover()
+
+SECRETS: frozenset[type] = frozenset(
+    kind for game in GAMES.values() if (has := secretive(game)) for kind in has.secrets
+)
+"""The kinds of facts that can hold, in some game, what not everybody may see yet."""
 
 
 def game_of(code: str) -> Game[Any]:

@@ -11,10 +11,11 @@ A change that makes any of those that run again, or `paytable`, read old facts d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from functools import cache
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 from croupier.domain.commands import Command
 from croupier.domain.event import (
@@ -35,7 +36,7 @@ Detail = int | str | bool | tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is opened with: seats clockwise, every option, and who banks first.
+    """What a game is opened with: seats clockwise or in play order, options, who banks first.
 
     `bankroll` is what the house puts at risk, minor units, where the house banks.
     """
@@ -210,7 +211,11 @@ class Secretive(Protocol):
     """
 
     secrets: frozenset[type]
-    """The kinds of facts that can hold something to conceal."""
+    """The kinds of facts that can hold something to conceal.
+
+    What a command that brings such a thing causes is all of these kinds: of other facts everything
+    is shown, the digest of the command too.
+    """
 
     def seen(self, state: Any, eyes: Eyes) -> View:
         """Return the state as these eyes may see it."""
@@ -224,17 +229,23 @@ class Secretive(Protocol):
         """
         ...
 
-    def moves(self, state: Any) -> Iterator[Command]:
+    def moves(self, state: Any, start: int = 0) -> Iterator[Command]:
         """Yield every command that the player to move may play now, each one once.
 
-        They are in an order that depends on the state alone. Where a phase has no such commands
-        it yields none.
+        They are in an order that depends on the state alone, from number `start` (from 0) on. Where
+        a phase has no such commands it yields none.
         """
         ...
 
 
 def secretive(game: Game[Any]) -> Secretive | None:
     """Return what a game has beyond others if players hold secrets, else None."""
+    # Asked for every answer of every game, so it is looked up once for each.
+    return _secretive(cast("Hashable", game))
+
+
+@cache
+def _secretive(game: Hashable) -> Secretive | None:
     return game if isinstance(game, Secretive) else None
 
 

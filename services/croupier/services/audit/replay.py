@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from croupier.domain import table as rules
 from croupier.domain.bookkeeping import table_postings
+from croupier.domain.card_events import (
+    HandDealt,
+    HandScored,
+    LeftoversTaken,
+    MatchWon,
+    TableSwept,
+)
 from croupier.domain.cup_events import (
+    DrawRevealed,
     PlacesLit,
 )
 from croupier.domain.events import (
@@ -19,6 +27,7 @@ from croupier.domain.events import (
     TableClosed,
     TableEvent,
 )
+from croupier.domain.games.protocol import secretive
 from croupier.domain.names import bankroll, escrow
 from croupier.domain.postings import deltas
 from croupier.domain.race_events import (
@@ -57,6 +66,11 @@ _AUTOMATIC = (
     | Eliminated
     | DeathRollAwarded
     | RaceWon
+    | HandDealt
+    | TableSwept
+    | LeftoversTaken
+    | HandScored
+    | MatchWon
 )
 """What nobody can ask for: it comes by itself or not at all."""
 
@@ -68,9 +82,9 @@ class Replay:
     """A table's stream folded event by event, with its escrow and its bankroll summed beside it.
 
     What comes by itself (payouts, what a throw comes to, where the bank goes, which places are lit,
-    the end of a round) is recomputed from the state before it, by the functions that the server
-    used; postings are recomputed from their events; escrow must equal what the state holds, and so
-    must the bankroll where the house banks.
+    the cards of a deck, the count of a hand, the end of a round) is recomputed from the state
+    before it, by the functions that the server used; postings are recomputed from their events;
+    escrow must equal what the state holds, and so must the bankroll where the house banks.
     """
 
     def __init__(self) -> None:
@@ -121,20 +135,33 @@ class Replay:
 
     def end(self) -> list[str]:
         """Return what is missing where the stream ends here."""
-        return [f"the stream ends where {missing} has to follow" for missing in self._expected]
+        return [f"the stream ends where {self._told(one)} has to follow" for one in self._expected]
+
+    def _told(self, event: TableEvent) -> str:
+        """Return what an event says; only its kind where not everybody may see all of it yet."""
+        game = None if self._table is None else secretive(self._table.game)
+        hides = game is not None and type(event) in game.secrets
+        return type(event).__name__ if hides else str(event)
 
     def _check_expected(self, event: TableEvent) -> list[str]:
         if self._expected:
             expected, *rest = self._expected
             self._expected = tuple(rest)
             if event != expected:
-                return [f"recorded {event} where {expected} has to follow"]
-        elif isinstance(event, _AUTOMATIC) and not self._closing(event):
-            return [f"recorded {event} where nothing is due"]
+                told, due = self._told(event), self._told(expected)
+                return [f"recorded {told} where {due} has to follow"]
+        elif self._comes_by_itself(event) and not self._closing(event):
+            return [f"recorded {self._told(event)} where nothing is due"]
         elif isinstance(event, TableClosed | RoundVoided) and self._escrow:
             what = "closed" if isinstance(event, TableClosed) else "void"
             return [f"{what} while escrow holds {self._escrow}"]
         return []
+
+    def _comes_by_itself(self, event: TableEvent) -> bool:
+        """Return whether nobody can ask for this; a draw, not where it tells a deck of cards."""
+        if isinstance(event, DrawRevealed) and self._table is not None:
+            return secretive(self._table.game) is not None
+        return isinstance(event, _AUTOMATIC)
 
     def _closing(self, event: TableEvent) -> bool:
         """Return whether a payout returns a whole holding to its owner, as the table says."""

@@ -136,6 +136,63 @@ class Turn:
         """Open the cup, as the dealer, on a throw that does not count, for a reason."""
         return self._command(once, open_cup=play_pb2.OpenCup(void=reason))
 
+    def shuffle(self, hand: int, **once: Unpack[Move]) -> PlayRequest:
+        """Have the service shuffle the deck of a hand and commit to it, as the dealer."""
+        return self._command(once, shuffle=play_pb2.Shuffle(hand=hand))
+
+    def deal(
+        self, hand: int, deck: tuple[str, ...], source: tuple[str, str], **once: Unpack[Move]
+    ) -> PlayRequest:
+        """Deal a hand, as the dealer, from a deck that is brought; the source is as for `roll`."""
+        kind, source_id = source
+        brought = play_pb2.Deck(cards=deck, source=values_pb2.Source(kind=kind, id=source_id))
+        return self._command(once, deal=play_pb2.Deal(hand=hand, deck=brought))
+
+    def deal_drawn(self, hand: int, **once: Unpack[Move]) -> PlayRequest:
+        """Deal a hand, as the dealer, from the deck that the service has shuffled."""
+        return self._command(once, deal=play_pb2.Deal(hand=hand, draw=play_pb2.Draw()))
+
+    def capture(
+        self,
+        card: str,
+        loose: tuple[str, ...] = (),
+        builds: tuple[int, ...] = (),
+        **once: Unpack[Move],
+    ) -> PlayRequest:
+        """Play a card and take loose cards and builds, these by their numbers."""
+        taken = play_pb2.Capture(card=card, loose=loose, builds=builds)
+        return self._command(once, capture=taken)
+
+    def create_build(
+        self, card: str, loose: tuple[str, ...], value: int, **once: Unpack[Move]
+    ) -> PlayRequest:
+        """Make a build of a value, of a card and loose cards."""
+        made = play_pb2.CreateBuild(card=card, loose=loose, value=value)
+        return self._command(once, create_build=made)
+
+    def add_to_build(
+        self, card: str, build: int, loose: tuple[str, ...] = (), **once: Unpack[Move]
+    ) -> PlayRequest:
+        """Add a card, alone or with loose cards, to a build at its value."""
+        added = play_pb2.AddToBuild(card=card, build=build, loose=loose)
+        return self._command(once, add_to_build=added)
+
+    def raise_build(
+        self, card: str, build: int, loose: tuple[str, ...] = (), **once: Unpack[Move]
+    ) -> PlayRequest:
+        """Raise a build by the value of a card."""
+        raised = play_pb2.RaiseBuild(card=card, build=build, loose=loose)
+        return self._command(once, raise_build=raised)
+
+    def trail(self, card: str, **once: Unpack[Move]) -> PlayRequest:
+        """Leave a card on the table."""
+        return self._command(once, trail=play_pb2.Trail(card=card))
+
+    def move(self, move: play_pb2.Move, **once: Unpack[Move]) -> PlayRequest:
+        """Play a move as `ListMoves` gives it."""
+        kind = move.WhichOneof("command") or ""
+        return self._command(once, **{kind: getattr(move, kind)})
+
     def _command(self, once: Move, **command: Any) -> PlayRequest:
         return PlayRequest(
             table=self.table, round=self.round, player=self.player, **once, **command

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from croupier.domain.names import HOUSE
@@ -21,12 +20,9 @@ from croupier.services.client.commands import (
     withdraw,
 )
 from croupier.services.client.stream import PlayStream, Result, results_of
-from croupier.services.client.watch import watch
 from croupier.services.rpc.names import ledger_name
 from croupier.v1 import (
     accounts_pb2,
-    audit_pb2,
-    events_pb2,
     play_pb2,
     tables_pb2,
 )
@@ -34,7 +30,6 @@ from croupier.v1.receipts_pb2 import Receipt
 
 if TYPE_CHECKING:  # these are names of the stubs' types only
     from croupier.v1.accounts_pb2_grpc import AccountServiceAsyncStub
-    from croupier.v1.audit_pb2_grpc import AuditServiceAsyncStub
     from croupier.v1.play_pb2_grpc import PlayServiceAsyncStub
     from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
 
@@ -194,6 +189,26 @@ class Play:
         """Play a command as `Turn` makes it."""
         return (await self._calls.ask(self._stub.Play, command)).receipt
 
+    async def moves(self, table: str, player: str = "") -> AsyncIterator[play_pb2.PlayRequest]:
+        """Yield every move that may be made now at a table, given by name, ready to be played.
+
+        They are the player's, or without one, of whoever's turn it is. Each is refused once
+        anything else was played.
+
+        Raises:
+            CallRefused: `INVALID_PAGE_TOKEN` where something was played before all were listed.
+
+        """
+        request = play_pb2.ListMovesRequest(table=table, player=player, page_size=PAGE)
+        while True:
+            page = await self._calls.ask(self._stub.ListMoves, request)
+            turn = Turn(table, page.round, page.player)
+            for move in page.moves:
+                yield turn.move(move, expected_version=page.version)
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
     async def batch(
         self, ledger: str, commands: Sequence[play_pb2.PlayRequest], *, atomic: bool = False
     ) -> list[Result]:
@@ -287,47 +302,6 @@ class Accounts:
         """Return the sums of a ledger given by id; the sum of each currency must be 0."""
         request = accounts_pb2.GetTrialBalanceRequest(parent=ledger_name(ledger))
         return await self._calls.ask(self._stub.GetTrialBalance, request)
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """Replay and the log: reads only."""
-
-    _calls: Calls
-    _stub: AuditServiceAsyncStub
-
-    def replay(
-        self, table: str, *, to_version: int = 0, to_time: Timestamp | None = None
-    ) -> AsyncIterator[audit_pb2.ReplayTableResponse]:
-        """Yield each event of a table with the state after it and what is wrong with it."""
-        request = audit_pb2.ReplayTableRequest(name=table, to_version=to_version, to_time=to_time)
-        return self._calls.stream(self._stub.ReplayTable, request)
-
-    async def events(self, ledger: str, from_position: int = 1) -> AsyncIterator[events_pb2.Event]:
-        """Yield the log of a ledger given by id, from a position to its end."""
-        request = audit_pb2.ListEventsRequest(
-            parent=ledger_name(ledger), from_position=from_position, page_size=PAGE
-        )
-        while True:
-            page = await self._calls.ask(self._stub.ListEvents, request)
-            for event in page.events:
-                yield event
-            if page.next_position > page.head_position:
-                return
-            request.from_position = page.next_position
-
-    def watch(
-        self, ledger: str, from_position: int = 1, *, table: str = "", kinds: Sequence[str] = ()
-    ) -> AsyncIterator[events_pb2.Event]:
-        """Yield the log of a ledger given by id from a position on, and for ever what comes.
-
-        Only what happens at a table, given by name, and events of some kinds ("rolled", "paid_out")
-        where these are given. To go on another time, begin after the last event's position.
-        """
-        request = audit_pb2.WatchEventsRequest(
-            parent=ledger_name(ledger), from_position=from_position, table=table, kinds=kinds
-        )
-        return watch(self._calls, self._stub.WatchEvents, request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,10 @@ _STYLES = {
     "death_roll_started": "bold red",
     "eliminated": "red",
     "race_won": "bold green",
+    "hand_dealt": "bold",
+    "table_swept": "yellow",
+    "hand_scored": "cyan",
+    "match_won": "bold green",
     "deposited": "dim",
 }
 

@@ -16,6 +16,7 @@ from croupier.services.client import (
     account_name,
     table_name,
 )
+from croupier.services.demo import casino
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.script import Outcome, Round, Session
 from croupier.v1.events_pb2 import BankDecided, Event, PaidOut
@@ -70,6 +71,26 @@ class Player:
         seen = measure(start, events, table)
         self._narrator.outcome(seen, session.currency)
         return await self._end(session, name, before, _not_conserved(seen))
+
+    async def play_match(self, session: Session) -> Played:
+        """Play one match of a card game with automatic players, and close its table."""
+        before, name = await self._begin(session)
+        start = table = await self._client.tables.get(name)
+        events: list[Event] = []
+        self._narrator.round(start)
+        while table.round == start.round:
+            receipt = await casino.act(self._client, table)
+            self._narrator.events(receipt.events, session.currency)
+            events += receipt.events
+            table = await self._client.tables.get(name)
+        seen = measure(start, events, table)
+        self._narrator.outcome(seen, session.currency)
+        wrong = _not_conserved(seen)
+        for one in session.rounds:
+            wrong += compare(one.expected, seen)
+        closed = await self._client.tables.close(name)
+        self._narrator.events(closed.receipt.events, session.currency)
+        return await self._end(session, name, before, wrong)
 
     async def _begin(self, session: Session) -> tuple[dict[str, int], str]:
         self._narrator.session(session)
@@ -230,7 +251,7 @@ def measure(start: Table, events: Sequence[Event], end: Table) -> Outcome:
         uncovered=sum(event.fading_closed.uncovered for event in kinds["fading_closed"]),
         carried=decided.carried,
         beyond=sum(event.paid_out.top_up for event in kinds["paid_out"]),
-        winner="".join(one.player for one in _pots(kinds["paid_out"])),
+        winner=" and ".join(one.player for one in _pots(kinds["paid_out"])),
         shoot_outs=len(kinds["shoot_out_called"]),
     )
 

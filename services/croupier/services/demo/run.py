@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from croupier.services.client import CallRefused, Client, table_name
 from croupier.services.config import split_address
+from croupier.services.demo.casino import CASINO, PARTNERS
 from croupier.services.demo.checks import (
     EVENTS,
     LABELS,
@@ -28,6 +29,8 @@ from croupier.services.narration import money, standing
 from croupier.services.server import Server
 from croupier.v1.tables_pb2 import Table
 
+MATCHES = (CASINO, PARTNERS)
+
 
 async def demonstrate(
     server: Server,
@@ -41,6 +44,8 @@ async def demonstrate(
         start = await _ledger(client, narrator)
         player = Player(client, narrator, await _next_run(client))
         played = [await player.play(session) for session in sessions]
+        if sessions is SESSIONS:
+            played += [await player.play_match(match) for match in MATCHES]
         played.append(await player.play_drawn(DRAWN))
         narrator.heading("What was expected, what was recorded, what is counted")
         disagreements = await _check_tables(client, narrator, played)
@@ -70,7 +75,7 @@ async def _ledger(client: Client, narrator: Narrator) -> int:
 
 async def _next_run(client: Client) -> int:
     """Return the first number that no table of an earlier run has."""
-    keys = "|".join(session.key for session in (*SESSIONS, DRAWN))
+    keys = "|".join(session.key for session in (*SESSIONS, *MATCHES, DRAWN))
     pattern = re.compile(rf"(?:{keys})-(\d{{1,9}})")
     ids = [table.name.rpartition("/")[2] async for table in client.tables.list(LEDGER)]
     return 1 + max((int(found[1]) for one in ids if (found := pattern.fullmatch(one))), default=0)

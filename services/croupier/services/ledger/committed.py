@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from croupier.domain import names, table
+from croupier.domain.event import NAMES
 from croupier.domain.events import (
+    RoundSettled,
+    RoundVoided,
     TableEvent,
 )
 from croupier.domain.postings import Key
@@ -16,6 +19,7 @@ from croupier.services.ledger.book import Book, LogError, LostError, read
 from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
+from croupier.services.ledger.tail import check_tail
 from croupier.services.store.mapper import UnknownEventError, payload_from_wire
 from croupier.services.store.store import Commit, Head, RequestEntry, Store
 from croupier.v1 import events_pb2
@@ -23,6 +27,9 @@ from croupier.v1 import events_pb2
 PAGE = 1000
 """How many records are read at a time."""
 
+
+ROUND_ENDS = frozenset({NAMES[RoundSettled], NAMES[RoundVoided]})
+"""The kinds of events with which a round ends."""
 
 _EMPTY = Head()
 
@@ -59,6 +66,17 @@ class Committed:
             if found is not None:
                 self._live.put(found)
         return found
+
+    def open_table(self, table_id: str, number: int) -> Table | None:
+        """Return a table unless it is seen without loading it that this round of it is over."""
+        found = self._live.get(table_id)
+        if found is None:
+            stream = TABLES + table_id
+            for record in self._store.stream(stream, self._store.stream_version(stream) - 1, 1):
+                last = read(record)
+                if last.round != number or last.type in ROUND_ENDS:
+                    return None
+        return found or self.table(table_id)
 
     def balance(self, key: Key) -> int:
         """Return a balance, minor units."""
@@ -166,6 +184,8 @@ class Committed:
             self.book = book.copy()
             try:
                 self._fold_to(head, check=self._check_known_requests)
+                if book.position == head.position:  # else the tree was compared after the fold
+                    check_tail(self._store, head)
             except LogError as error:
                 self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
             else:
@@ -173,6 +193,7 @@ class Committed:
                 return
         self.book = Book()
         self._fold_to(head)
+        check_tail(self._store, head)
         self._check_requests(head.position)
         self._snapshots.began(None, head.position)
 

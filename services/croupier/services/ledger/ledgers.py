@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
-from dataclasses import replace
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.names import is_id
 from croupier.services.ledger.book import LogError
-from croupier.services.ledger.fence import Fence, is_excused, not_fenced, refusal
+from croupier.services.ledger.fence import is_excused
+from croupier.services.ledger.fenced import Fenced
 from croupier.services.ledger.ledger import Ledger
-from croupier.services.ledger.requests import Request, UnfenceLedger
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer
+from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.seen import Seen
 from croupier.services.ledger.summary import Summary, glance
-from croupier.services.ledger.turn import Receipt, check_times
-from croupier.services.ledger.writer import Limits, Observer
-from croupier.services.store.store import Engine, Head, Store
+from croupier.services.ledger.turn import Receipt, check_clock, check_times
+from croupier.services.ledger.writer import Writer
+from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
 
@@ -34,11 +36,20 @@ def everything(ledger_id: str) -> bool:
     return True
 
 
+class NewerProgramError(Exception):
+    """Ledgers were written by a newer program, and this one must not touch them."""
+
+    def __init__(self, newer: dict[str, str]) -> None:
+        """Say which, and what this program does not know of each."""
+        each = "; ".join(f"ledger {one}: {why}" for one, why in sorted(newer.items()))
+        super().__init__(f"{each}: start the program that wrote it, or a newer one")
+
+
 BACKGROUND_S = 1.0
 """How often it is looked whether there is anything to do in the background."""
 
 
-class Ledgers:
+class Ledgers(Fenced):
     """All ledgers of an engine. Any process may serve any of them, whomever it is assigned to.
 
     Those that are `assigned` to this process are opened by `recover` and stay open; any other is
@@ -53,9 +64,11 @@ class Ledgers:
         limits: Limits,
         assigned: Callable[[str], bool] = everything,
         *,
+        writer: Callable[..., Writer] = Writer,
         seen: Seen | None = None,
     ) -> None:
         """Serve the ledgers of an engine, whose logs may not end before what was `seen` of them."""
+        self._writer = writer
         self.engine = engine
         self._observer = observer
         self._clock = clock
@@ -70,14 +83,22 @@ class Ledgers:
         self._unfencing: set[asyncio.Task[Receipt]] = set()
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
+        self._newer: dict[str, str] = {}
 
     def recover(self) -> None:
         """Open every assigned ledger and fold its log, so that the first call finds it ready.
 
         A ledger that cannot be served is fenced and keeps no other from being served.
+
+        Raises:
+            NewerProgramError: a newer program wrote one: this is not the program to serve them.
+
         """
         for ledger_id in self.not_recovered():
             self.recover_one(ledger_id)
+        newer = {ledger.id: ledger.fenced for ledger in self if ledger.newer} | self._newer
+        if newer:
+            raise NewerProgramError(newer)
 
     def not_recovered(self) -> list[str]:
         """Return the assigned ledgers that are not open: through other processes new ones come."""
@@ -129,9 +150,9 @@ class Ledgers:
         ledger = self._open.get(ledger_id)
         return ledger is None or ledger.changed()
 
-    def game_of(self, ledger_id: str) -> Callable[[str], str]:
-        """Return what tells the game of a table's stream in an open ledger."""
-        return self._open[ledger_id].game_of
+    def opened_of(self, ledger_id: str) -> Callable[[str], TableOpened | None]:
+        """Return what tells how the table of a stream in an open ledger was opened."""
+        return self._open[ledger_id].opened_of
 
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""
@@ -171,103 +192,18 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
-    # --- fences ----------------------------------------------------------------------------------
-
-    def fence(self, ledger_id: str) -> Fence:
-        """Return what is behind the fence of a ledger, or refuse one that is served."""
-        ledger = self._fenced(ledger_id)
-        if not ledger.fenced:
-            raise not_fenced(ledger_id)
-        try:
-            with closing(self._store(ledger_id)) as store:
-                return ledger.fence(store)
-        except DataError as error:
-            raise refusal(ledger_id, str(error)) from error
-        except PersistenceError as error:
-            raise Refused(Reason.STORE_UNAVAILABLE, f"the ledger's store: {error}") from error
-
-    def _fenced(self, ledger_id: str) -> Ledger:
-        """Return a ledger whether it is fenced or not, or refuse one that does not exist."""
-        try:
-            return self.get(ledger_id)
-        except Refused as refused:
-            if refused.reason is Reason.LEDGER_FENCED and ledger_id in self._open:
-                return self._open[ledger_id]
-            raise
-
-    async def unfence(self, ledger_id: str, request: Request) -> Receipt:
-        """Serve a fenced ledger again, with what its log has lost on the record, or refuse.
-
-        It has to end where `request` says, and to be a whole log; else it stays fenced.
-        """
-        # Once begun it is ended, also when the caller goes away.
-        task = asyncio.get_running_loop().create_task(self._unfence(ledger_id, request))
-        self._unfencing.add(task)
-        task.add_done_callback(self._unfencing.discard)
-        return await asyncio.shield(task)
-
-    async def _unfence(self, ledger_id: str, request: Request) -> Receipt:
-        fenced = self._fenced(ledger_id)
-        if not fenced.fenced:
-            # It was done before, or is refused.
-            return await fenced.submit(replace(request, expected_position=None))
-        fence = self.fence(ledger_id)
-        if fence.last and fence.known.recorded_us >= self._clock():
-            # What is recorded from now on has to be later than all that was lost.
-            raise Refused(Reason.CLOCK_BEHIND, "this machine's clock is behind what was lost")
-        assert isinstance(request.command, UnfenceLedger)
-        command = replace(
-            request.command,
-            why=fence.why,
-            lost_first=fence.first,
-            lost_last=fence.last,
-            lost_root=fence.known.frontier.root if fence.last else b"",
-            lost_recorded_us=fence.known.recorded_us if fence.last else 0,
-        )
-        fresh = self._made(ledger_id, self._store(ledger_id), _NOTHING)
-        try:
-            receipt = await fresh.submit(replace(request, command=command))
-        except BaseException:
-            fresh.close()
-            raise
-        self._serve_again(fenced, fresh)
-        return receipt
-
-    def _serve_again(self, fenced: Ledger, fresh: Ledger) -> None:
-        """Serve a ledger by another object in place of the one that is fenced."""
-        if self._open.get(fenced.id) is not fenced:
-            fresh.close()  # somebody was first
-            return
-        self._open[fenced.id] = fresh
-        self._replaced.append(fenced)
-        self._seen.accept(fenced.id, fresh.seen)
-        logger.warning("ledger unfenced", ledger=fenced.id, position=fresh.seen.position)
-        self._observer.ledger_unfenced(fenced.id)
-
-    def look_again(self, fenced: Ledger) -> None:
-        """Serve a fenced ledger again if through another process an operator has said so."""
-        try:
-            store = self._store(fenced.id)
-        except Refused:
-            return
-        try:
-            excused = is_excused(store, fenced.seen)
-        except PersistenceError:
-            excused = False
-        if not excused:
-            store.close()
-            return
-        fresh = self._made(fenced.id, store, _NOTHING)
-        try:
-            fresh.head()
-        except Refused:
-            fresh.close()
-        else:
-            self._serve_again(fenced, fresh)
-
-    def keep_seen(self, ledger: Ledger) -> None:
-        """Keep how far a ledger's log was seen to reach, for processes that start later."""
-        self._seen.note(ledger.id, ledger.seen)
+    def clock_behind(self) -> str:
+        """Return why this machine's clock cannot serve the assigned ledgers, empty where it can."""
+        for ledger in self:
+            if not self.is_assigned(ledger.id):
+                continue  # to look at it would be a use of it
+            try:
+                check_clock(self._clock(), ledger.head())
+            except Refused as refusal:
+                # What cannot be served for another reason says nothing of the clock.
+                if refusal.reason is Reason.CLOCK_BEHIND:
+                    return f"ledger {ledger.id}: {refusal.message}"
+        return ""
 
     # --- in the background -----------------------------------------------------------------------
 
@@ -359,6 +295,7 @@ class Ledgers:
             self._limits,
             rounds=self._rounds,
             known=known,
+            writer=self._writer,
         )
 
     def _known(self, ledger_id: str, store: Store) -> Head:
@@ -374,6 +311,8 @@ class Ledgers:
             store = self.engine.open(ledger_id)
         except (PersistenceError, OSError) as error:
             self.away[ledger_id] = str(error)
+            if isinstance(error, NewerLayoutError):
+                self._newer[ledger_id] = str(error)
             logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
             raise Refused(
                 Reason.STORE_UNAVAILABLE,

@@ -17,10 +17,6 @@ is left to chance, so that two writers do not meet again and again."""
 LOST_MAX = 200
 """After so many turns in vain in a row the callers are told that the store is not available."""
 
-NEXT_S, NEXT_MAX_S = 0.02, 1.0
-"""How long others leave the next commit to one who asked for it: at least, and at most, seconds.
-It is his turn's time four times over; if he is gone, they wait no longer than that."""
-
 
 class Pace:
     """The size of one writer's turns."""
@@ -49,8 +45,3 @@ class Pace:
     def is_hopeless(self) -> bool:
         """Return whether so many turns were in vain that callers should not wait for more."""
         return self._lost >= LOST_MAX
-
-
-def next_for_s(turn_s: float) -> float:
-    """Return for how long to ask others to leave the next commit to a turn that takes so long."""
-    return min(max(4 * turn_s, NEXT_S), NEXT_MAX_S)

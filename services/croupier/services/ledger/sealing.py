@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from secrets import token_bytes
 
 from eventsourcing.persistence import Notification
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from croupier.domain.games import SECRETS
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.deciding import Draft
 from croupier.services.ledger.requests import Request
@@ -16,6 +18,9 @@ from croupier.v1 import events_pb2
 
 MICROS = 1_000_000
 
+SALT_BYTES = 16
+"""More than anybody can try out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
@@ -23,6 +28,11 @@ class Sealed:
 
     event: events_pb2.Event
     record: Notification
+
+
+def salt() -> bytes:
+    """Return what makes the hash of an event tell nothing of what it hides."""
+    return token_bytes(SALT_BYTES)
 
 
 def timestamp(time_us: int) -> Timestamp:
@@ -60,6 +70,8 @@ def seal(
             postings=[posting_to_wire(posting) for posting in draft.postings],
             **{field: payload},  # type: ignore[arg-type]  # the field that fits this payload
         )
+        if type(draft.event) in SECRETS:
+            event.salt = salt()
         state = event.SerializeToString(deterministic=True)
         frontier = frontier.append(leaf_hash(state))
         record = Notification(

@@ -12,6 +12,7 @@ from croupier.services.rpc import batches, names, views, wire
 from croupier.services.rpc.batches import Batch
 from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.calls import caller
+from croupier.services.rpc.permissions import check_account
 from croupier.v1 import accounts_pb2 as pb
 from croupier.v1 import receipts_pb2
 from croupier.v1.accounts_pb2_grpc import AccountServiceServicer
@@ -61,6 +62,8 @@ class AccountService(AccountServiceServicer):
         self, request: pb.GetAccountRequest, context: Any
     ) -> pb.GetAccountResponse:
         currency = wire.currency_from_wire(request)
+        _, account = names.parse_account(request.name, "name")
+        check_account(caller(), account)
         return pb.GetAccountResponse(account=self._account(request.name, "name", currency))
 
     async def ListAccounts(

@@ -7,7 +7,7 @@ from typing import Any
 from croupier.services.assignment import Assignment
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.sealing import timestamp
-from croupier.services.rpc import names, views, wire
+from croupier.services.rpc import eyes, names, views, wire
 from croupier.services.rpc.calls import caller
 from croupier.services.store.choosing import Engines
 from croupier.v1 import admin_pb2 as pb
@@ -61,11 +61,11 @@ class AdminService(AdminServiceServicer):
     async def VoidRound(self, request: pb.VoidRoundRequest, context: Any) -> pb.VoidRoundResponse:
         ledger_id, parsed = wire.void_round_from_wire(request)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        receipt = await ledger.submit(parsed)
+        receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         _, table_id = names.parse_table(request.table, "table")
         return pb.VoidRoundResponse(
             receipt=views.receipt_to_wire(receipt),
-            table=views.table_to_wire(ledger_id, ledger.table(table_id)),
+            table=views.table_to_wire(ledger_id, ledger.table(table_id), caller().eyes),
         )
 
     async def GetFence(self, request: pb.GetFenceRequest, context: Any) -> pb.GetFenceResponse:

@@ -16,8 +16,11 @@ from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.sealing import microseconds
 from croupier.services.rpc import names, views, watching, wire
+from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.callers import Role
 from croupier.services.rpc.calls import caller
+from croupier.services.rpc.eyes import Replayed, events
+from croupier.services.rpc.recall import Recalls
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.watching import Pages, Wanted, message
 from croupier.v1 import audit_pb2 as pb
@@ -27,8 +30,12 @@ from croupier.v1.audit_pb2_grpc import AuditServiceServicer
 class AuditService(AuditServiceServicer):
     """Translates, calls, translates."""
 
-    def __init__(self, ledgers: Ledgers, feed: Feed, streams: Streams, heartbeat_s: float) -> None:
+    def __init__(
+        self, ledgers: Ledgers, feed: Feed, *, streams: Streams, bulk: Bulk, heartbeat_s: float
+    ) -> None:
         """Send watchers something at least every `heartbeat_s` seconds."""
+        self._bulk = bulk
+        self._recalls = Recalls(bulk)
         self._ledgers = ledgers
         self._feed = feed
         self._streams = streams
@@ -44,7 +51,7 @@ class AuditService(AuditServiceServicer):
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         to_version = _not_negative(request.to_version, "to_version")
         to_time_us = wire.time_from_wire(request, "to_time")
-        replay = Replay()
+        replay, replayed = Replay(), Replayed(ledger, caller().eyes)
         # One step is held back, so that the last one can say what is missing after it.
         step: pb.ReplayTableResponse | None = None
         for event in ledger.table_events(table_id):
@@ -56,8 +63,9 @@ class AuditService(AuditServiceServicer):
             if step is not None:
                 yield step
             findings = replay.fold(event)
-            table = views.table_to_wire(ledger_id, replay.table)
-            step = pb.ReplayTableResponse(event=event, table=table, findings=findings)
+            seen, eyes_then = replayed.step(event)
+            table = views.table_to_wire(ledger_id, replay.table, eyes_then)
+            step = pb.ReplayTableResponse(event=seen, table=table, findings=findings)
         if step is not None:
             step.findings.extend(replay.end())
             yield step
@@ -70,16 +78,28 @@ class AuditService(AuditServiceServicer):
         size = views.page_size(request.page_size)
         first = _not_negative(request.from_position, "from_position") or 1
         page = views.bounded(ledger.events(first - 1, size))
+        sees = caller().eyes
         return pb.ListEventsResponse(
-            events=page, next_position=first + len(page), head_position=ledger.head().position
+            events=await self._bulk.each(lambda some: events(ledger, some, sees), page),
+            next_position=first + len(page),
+            head_position=ledger.head().position,
         )
+
+    async def GetRound(self, request: pb.GetRoundRequest, context: Any) -> pb.GetRoundResponse:
+        return await self._recalls.round(_of_table(self._ledgers, request), request, caller())
+
+    async def ListRounds(
+        self, request: pb.ListRoundsRequest, context: Any
+    ) -> pb.ListRoundsResponse:
+        return await self._recalls.rounds(_of_table(self._ledgers, request), request)
 
     async def WatchEvents(
         self, request: pb.WatchEventsRequest, context: Any
     ) -> AsyncIterator[pb.WatchEventsResponse]:
         ledger_id = names.parse_ledger(request.parent, "parent")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        wanted = Wanted.of(_watched(request, ledger), list(request.kinds))
+        stream = _watched(request, ledger)
+        wanted = Wanted.of(stream, list(request.kinds), caller().eyes)
         position = (_not_negative(request.from_position, "from_position") or 1) - 1
         _check_reached(ledger, position)
         with self._streams.one(caller().name), self._feed.watching(ledger_id) as watch:
@@ -91,7 +111,7 @@ class AuditService(AuditServiceServicer):
         loop = asyncio.get_running_loop()
         due = loop.time() + self._heartbeat_s
         while True:
-            self._streams.check_serving()
+            self._streams.check_serving(next_position=position + 1)
             ledger = self._ledgers.get(watch.ledger)
             head = ledger.head().position
             encoded = b""
@@ -115,19 +135,24 @@ class AuditService(AuditServiceServicer):
             pages = self._pages[ledger] = Pages(ledger)
         if head - position <= watching.NEAR:
             page = pages.get(position, head)
-            return page.after(position, wanted), page.last
+            return page.after(position, wanted, head), page.last
         async with self._behind:
             started = perf_counter()
             page = pages.get(position, head)
-            encoded = page.after(position, wanted)
+            encoded = page.after(position, wanted, head)
             await asyncio.sleep(FOR_OTHERS * (perf_counter() - started))
             return encoded, page.last
+
+
+def _of_table(ledgers: Ledgers, request: pb.GetRoundRequest | pb.ListRoundsRequest) -> Ledger:
+    ledger_id, _ = names.parse_table(request.table, "table")
+    return ledgers.get(caller().check_ledger(ledger_id))
 
 
 def _watched(request: pb.WatchEventsRequest, ledger: Ledger) -> str:
     """Return the stream of the table that is watched, "" for the whole log, or refuse."""
     if not request.table:
-        if caller().roles <= {Role.DEALER}:
+        if caller().roles <= {Role.DEALER, Role.PLAYER}:
             raise Refused(
                 Reason.ROLE_NOT_ALLOWED,
                 f"caller {caller().name} may watch single tables, not the whole log",

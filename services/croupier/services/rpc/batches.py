@@ -73,23 +73,24 @@ class Batch:
                 # What comes later may rest on what was refused here: it is not let in either.
                 waits.append([refusal] * (len(requests) - start))
                 break
-        return Pending(self, waits)
+        return Pending(ledger, self, waits)
 
     def _begin_together(self, ledger: Ledger) -> Pending:
         requests = [item for item in self.items if isinstance(item, Request)]
         if len(requests) == len(self.items):
             try:
-                return Pending(self, [ledger.enqueue(requests, atomic=True)])
+                return Pending(ledger, self, [ledger.enqueue(requests, atomic=True)])
             except Refused as refusal:
-                return Pending(self, [[refusal] * len(requests)])
+                return Pending(ledger, self, [[refusal] * len(requests)])
         first = next(at for at, item in enumerate(self.items) if isinstance(item, Refused))
-        return Pending(self, [[undone(first)] * len(requests)])
+        return Pending(ledger, self, [[undone(first)] * len(requests)])
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A batch that waits for its answers."""
 
+    ledger: Ledger
     batch: Batch
     waits: Sequence[asyncio.Future[list[Answer]] | list[Answer]]
 

@@ -8,7 +8,8 @@ piece of such work in each turn of the loop, whoever sent it, in the order in wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -34,3 +35,15 @@ class Bulk:
                 done += do(items[start : start + PIECE])
                 await asyncio.sleep(0)
         return done
+
+    async def take(self, source: Iterator[T], most: int) -> list[T]:
+        """Return what a source yields, up to `most`, made in pieces."""
+        made = list(islice(source, min(PIECE, most)))
+        while len(made) < most and len(made) % PIECE == 0:
+            async with self._turn:
+                some = list(islice(source, min(PIECE, most - len(made))))
+                await asyncio.sleep(0)
+            if not some:
+                break
+            made += some
+        return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from croupier.services.ledger.ledgers import Ledgers
-from croupier.services.rpc import names, views, wire
+from croupier.services.rpc import eyes, names, views, wire
 from croupier.services.rpc.calls import caller
 from croupier.v1 import tables_pb2 as pb
 from croupier.v1.tables_pb2_grpc import TableServiceServicer
@@ -20,16 +20,17 @@ class TableService(TableServiceServicer):
     async def OpenTable(self, request: pb.OpenTableRequest, context: Any) -> pb.OpenTableResponse:
         ledger_id, parsed = wire.open_table_from_wire(request)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        receipt = await ledger.submit(parsed)
+        receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         return pb.OpenTableResponse(
             receipt=views.receipt_to_wire(receipt),
-            table=views.table_to_wire(ledger_id, ledger.table(request.table_id)),
+            table=views.table_to_wire(ledger_id, ledger.table(request.table_id), caller().eyes),
         )
 
     async def GetTable(self, request: pb.GetTableRequest, context: Any) -> pb.GetTableResponse:
         ledger_id, table_id = names.parse_table(request.name, "name")
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        return pb.GetTableResponse(table=views.table_to_wire(ledger_id, ledger.table(table_id)))
+        table = views.table_to_wire(ledger_id, ledger.table(table_id), caller().eyes)
+        return pb.GetTableResponse(table=table)
 
     async def ListTables(
         self, request: pb.ListTablesRequest, context: Any
@@ -39,7 +40,8 @@ class TableService(TableServiceServicer):
         size = views.page_size(request.page_size)
         (after,) = views.after_page("tables", request.page_token)
         tables = ledger.tables(after, size + 1)
-        page = views.bounded(views.table_to_wire(ledger_id, table) for table in tables[:size])
+        sees = caller().eyes
+        page = views.bounded(views.table_to_wire(ledger_id, one, sees) for one in tables[:size])
         more = len(tables) > len(page)
         return pb.ListTablesResponse(
             tables=page,
@@ -51,9 +53,9 @@ class TableService(TableServiceServicer):
     ) -> pb.CloseTableResponse:
         ledger_id, parsed = wire.close_table_from_wire(request)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        receipt = await ledger.submit(parsed)
+        receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         _, table_id = names.parse_table(request.name, "name")
         return pb.CloseTableResponse(
             receipt=views.receipt_to_wire(receipt),
-            table=views.table_to_wire(ledger_id, ledger.table(table_id)),
+            table=views.table_to_wire(ledger_id, ledger.table(table_id), caller().eyes),
         )

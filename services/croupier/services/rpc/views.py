@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import GAMES
-from croupier.domain.games.protocol import Allowed
+from croupier.domain.games.protocol import Allowed, Eyes, secretive
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
 from croupier.services.ledger.fence import Fence
@@ -27,6 +27,9 @@ PAGE_DEFAULT = 100
 PAGE_MAX = 1000
 PAGE_BYTES_MAX = 2_000_000
 """Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
+
+DIGITS_MAX = 19
+"""As many as the largest number has that a record can hold."""
 
 RESULTS_BYTES_MAX = 2_000_000
 """How long the answer to several commands gets before events are left out of it."""
@@ -49,10 +52,16 @@ def receipt_to_wire(receipt: Receipt, *, omit_events: bool = False) -> receipts_
 class Results:
     """What became of several commands, as messages; where it gets too long, events are left out.
 
-    `command_refused` is told the reason of each that was refused.
+    `command_refused` is told the reason of each that was refused, `seen` returns a receipt as the
+    caller may see it.
     """
 
-    def __init__(self, command_refused: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        command_refused: Callable[[str], None],
+        seen: Callable[[Receipt], Receipt] = lambda receipt: receipt,
+    ) -> None:
+        self._seen = seen
         self._command_refused = command_refused
         self._room = RESULTS_BYTES_MAX
 
@@ -70,13 +79,15 @@ class Results:
             refusal = answer if isinstance(answer, Refused) else INTERNAL
             self._command_refused(refusal.reason.value)
             return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
-        receipt = receipt_to_wire(answer, omit_events=self._room <= 0)
+        omit = self._room <= 0
+        given = answer if omit else self._seen(answer)
+        receipt = receipt_to_wire(given, omit_events=omit)
         return receipts_pb2.CommandResult(receipt=receipt)
 
 
-def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
-    """Return a table as its message."""
-    opened, view = table.opened, table.view
+def table_to_wire(ledger: str, table: Table, eyes: Eyes) -> tables_pb2.Table:
+    """Return a table as these eyes may see it."""
+    opened, view = table.opened, table.seen(eyes)
     return tables_pb2.Table(
         name=names.table_name(ledger, table.id),
         game=opened.game,
@@ -105,9 +116,11 @@ def table_to_wire(ledger: str, table: Table) -> tables_pb2.Table:
     )
 
 
-def allowed_to_wire(table: Table) -> Iterable[tables_pb2.AllowedCommand]:
-    """Return every command that a table's rules allow now."""
-    return map(_allowed_to_wire, table.allowed)
+def allowed_to_wire(table: Table, eyes: Eyes) -> Iterable[tables_pb2.AllowedCommand]:
+    """Return every command that a table's rules allow now, as these eyes may see it."""
+    if secretive(table.game) is None:  # without the rest of the view, which nobody asked for
+        return map(_allowed_to_wire, table.allowed)
+    return () if table.closed else map(_allowed_to_wire, table.seen(eyes).allowed)
 
 
 def _allowed_to_wire(allowed: Allowed) -> tables_pb2.AllowedCommand:
@@ -227,6 +240,17 @@ def page_size(asked: int) -> int:
 def page_token(collection: str, *last: str) -> str:
     """Return the token of the page after the item of a collection that is called `last`."""
     return base64.urlsafe_b64encode(" ".join((collection, *last)).encode()).decode()
+
+
+def numbered(text: str, least: int, most: int) -> int:
+    """Return the number in a page token, or refuse one that is not of this list."""
+    if text.isascii() and text.isdecimal() and len(text) <= DIGITS_MAX:
+        number = int(text)
+        if least <= number <= most:
+            return number
+    raise Refused(
+        Reason.INVALID_PAGE_TOKEN, "the page token is none of this list's", field="page_token"
+    )
 
 
 def after_page(collection: str, token: str, parts: int = 1) -> list[str]:

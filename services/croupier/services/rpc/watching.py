@@ -1,12 +1,19 @@
-"""What watchers are sent: pages of the log, read and encoded once for all who want the same."""
+"""What watchers are sent: pages of the log, read and encoded once for all who want the same.
+
+Where something of a page is hidden from somebody, what is encoded is kept for those with the same
+eyes, and only until the log goes on: then a hand may be over, and who comes next may see more.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Any
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.games.protocol import Eyes
 from croupier.services.ledger.ledger import Ledger
+from croupier.services.rpc.eyes import events
 from croupier.v1 import events_pb2
 from croupier.v1.audit_pb2 import WatchEventsResponse
 
@@ -27,13 +34,17 @@ KINDS = frozenset(one.name for one in events_pb2.Event.DESCRIPTOR.oneofs_by_name
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which events a watcher wants: of one stream, "" for all; of some kinds, none for all."""
+    """Which events a watcher wants: of one stream, "" for all; of some kinds, none for all.
+
+    `eyes` are his, which see less of some events than others' do.
+    """
 
     stream: str
     kinds: frozenset[str]
+    eyes: Eyes
 
     @classmethod
-    def of(cls, stream: str, kinds: list[str]) -> Wanted:
+    def of(cls, stream: str, kinds: list[str], eyes: Eyes) -> Wanted:
         """Return what is wanted, or refuse a kind that there is not."""
         for kind in kinds:
             if kind not in KINDS:
@@ -43,7 +54,7 @@ class Wanted:
                     field="kinds",
                     kind=kind[:64],
                 )
-        return cls(stream, frozenset(kinds))
+        return cls(stream, frozenset(kinds), eyes)
 
     def __contains__(self, event: events_pb2.Event) -> bool:
         """Return whether an event is wanted."""
@@ -56,9 +67,10 @@ class Wanted:
 class Page:
     """Events in order, from the one after position `start`."""
 
+    ledger: Ledger
     start: int
     events: list[events_pb2.Event] = field(default_factory=list)
-    _encoded: dict[tuple[int, Wanted], bytes] = field(default_factory=dict)
+    _encoded: dict[tuple[Any, ...], bytes] = field(default_factory=dict)
 
     @property
     def last(self) -> int:
@@ -70,16 +82,24 @@ class Page:
         self.events += events
         self._encoded.clear()
 
-    def after(self, position: int, wanted: Wanted) -> bytes:
-        """Return the events after a position that are wanted, encoded; empty if there are none."""
-        key = (position, wanted)
-        encoded = self._encoded.get(key)
+    def after(self, position: int, wanted: Wanted, head: int) -> bytes:
+        """Return the events after a position that are wanted, encoded; empty if there are none.
+
+        They are as the watcher may see them when the log has come to `head` or further.
+        """
+        for_all = (position, wanted.stream, wanted.kinds)
+        for_now = (position, wanted, head)
+        encoded = self._encoded.get(for_all)
+        if encoded is None:
+            encoded = self._encoded.get(for_now)
         if encoded is None:
             some = [event for event in self.events[position - self.start :] if event in wanted]
-            encoded = WatchEventsResponse(events=some).SerializeToString()
+            seen = events(self.ledger, some, wanted.eyes)
+            encoded = WatchEventsResponse(events=seen).SerializeToString()
             if len(self._encoded) >= ENCODED:
                 self._encoded.clear()
-            self._encoded[key] = encoded
+            hidden = any(event.concealed for event in seen)
+            self._encoded[for_now if hidden else for_all] = encoded
         return encoded
 
 
@@ -95,7 +115,7 @@ class Pages:
         start = position // PAGE * PAGE
         page = self._pages.get(start)
         if page is None:
-            page = self._pages[start] = Page(start)
+            page = self._pages[start] = Page(self._ledger, start)
             if len(self._pages) > PAGES:
                 self._pages.popitem(last=False)
         self._pages.move_to_end(start)

@@ -1,8 +1,15 @@
-"""Commands of card games from the wire. Cards are checked here, whether they are there is not."""
+"""Commands of card games from the wire, and moves to it.
+
+Cards are checked here, whether they are there is not.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+from google.protobuf.message import Message
 
 from croupier.domain import card_commands as commands
 from croupier.domain.cards import PACK, Card, check_cards, check_deck
@@ -60,6 +67,21 @@ def card_command(
             return commands.Trail(player, _played(message.trail.card, (), "trail")[0])
         case _:
             return None
+
+
+_MOVES: dict[type, str] = {
+    getattr(commands, one.message_type.name): one.name
+    for one in play_pb2.Move.DESCRIPTOR.oneofs_by_name["command"].fields
+    if one.message_type is not None
+}
+
+
+def move_to_wire(move: commands.Move) -> play_pb2.Move:
+    """Return a move as its message; whose it is, is not in it."""
+    kind: Any = type(move)
+    values = {one.name: getattr(move, one.name) for one in fields(kind) if one.name != "player"}
+    made: Message = getattr(play_pb2, kind.__name__)(**values)
+    return play_pb2.Move(**{_MOVES[kind]: made})  # type: ignore[arg-type]  # the field of this kind
 
 
 def _context(message: play_pb2.PlayRequest, hand: int) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
 
-from eventsourcing.persistence import IntegrityError, Notification
+from eventsourcing.persistence import IntegrityError, Notification, PersistenceError
 
 from croupier.services.audit.tree import Frontier
 
@@ -21,6 +21,10 @@ RequestKey = tuple[str, str]
 
 class HeadMovedError(IntegrityError):
     """The head is not where the commit expected it: somebody else committed first."""
+
+
+class NewerLayoutError(PersistenceError):
+    """A newer program made the store; this one would not understand it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +181,6 @@ class Store(Protocol):
 
         It blocks, for a limited time, and is to be called in a thread; it returns how safe they
         are, and never fails. None means that they are that safe already.
-        """
-        ...
-
-    def be_next(self, seconds: float) -> None:
-        """Ask others to leave the next commit to this writer, for a time that is limited.
-
-        Where a lock does so already it does nothing.
         """
         ...
 

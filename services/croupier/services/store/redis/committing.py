@@ -16,6 +16,7 @@ from eventsourcing.persistence import (
 
 from croupier.services.store.redis.keys import Keys
 from croupier.services.store.redis.packing import request_field, request_value
+from croupier.services.store.redis.turns import Turns
 from croupier.services.store.store import Commit
 
 RECORDS_MAX = 100_000
@@ -31,7 +32,7 @@ def name_of(event: StoredEvent) -> str:
 
 
 def commit_arguments(
-    keys: Keys, records: Sequence[Notification], commit: Commit, epoch: bytes, writer: str
+    keys: Keys, records: Sequence[Notification], commit: Commit, epoch: bytes, turns: Turns
 ) -> tuple[list[str], list[Any]]:
     """Return the keys and arguments of the script.
 
@@ -67,7 +68,7 @@ def commit_arguments(
         expected.position,
         expected.frontier.to_bytes(),
         epoch,
-        writer,
+        turns.name,
         head.position,
         head.recorded_us,
         head.frontier.to_bytes(),
@@ -75,6 +76,7 @@ def commit_arguments(
         len(records),
         len(requests),
         len(commit.snapshots),
+        turns.notice_ms,
     ]
     for name, first in zip(streams, firsts, strict=True):
         arguments += (name, first)
@@ -85,6 +87,7 @@ def commit_arguments(
         arguments += (one.position, one.stamp, one.digest(), one.state)
     return [
         *keys.own,
+        keys.queue,
         *map(keys.index, streams),
         *(keys.snapshot(one.name) for one in commit.snapshots),
     ], arguments

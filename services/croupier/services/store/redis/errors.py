@@ -20,6 +20,10 @@ _PASSING = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING", "MASTERDOWN", "CLUSTERDO
 """Answers of a server that cannot do what is asked for now, but may be able to later."""
 
 
+class UnansweredError(OperationalError):
+    """No answer came: whether the server did what it was asked, nobody knows."""
+
+
 def said(error: Exception) -> str:
     """Return an error in words, without what the driver tells of itself."""
     if isinstance(error, MasterNotFoundError):
@@ -30,11 +34,11 @@ def said(error: Exception) -> str:
 def translation(error: theirs.RedisError) -> PersistenceError:
     """Return the library's error for one of the driver's."""
     text = said(error)
+    if isinstance(error, theirs.ConnectionError | theirs.TimeoutError):
+        return UnansweredError(text)
     if isinstance(
         error,
-        theirs.ConnectionError
-        | theirs.TimeoutError
-        | theirs.TryAgainError
+        theirs.TryAgainError
         | theirs.ClusterDownError
         | theirs.SlotNotCoveredError
         | theirs.OutOfMemoryError

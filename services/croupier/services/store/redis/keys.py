@@ -13,7 +13,7 @@ FORMAT = 1
 class Keys:
     """The keys of one ledger below a prefix."""
 
-    __slots__ = ("_start", "head", "log", "requests", "streams", "tracking")
+    __slots__ = ("_start", "head", "log", "queue", "requests", "streams", "tracking")
 
     def __init__(self, prefix: str, ledger: str) -> None:
         self._start = f"{prefix}:{{{ledger}}}:"
@@ -25,6 +25,8 @@ class Keys:
         """A hash: caller and request id, to digest and positions."""
         self.streams = f"{self._start}streams"
         """A sorted set of all streams' names, which all have the same score."""
+        self.queue = f"{self._start}queue"
+        """A list of the writers that wait to be next; it is gone when nobody does."""
         self.tracking = f"{self._start}tracking"
         """A hash that only the library's followers have: how far each was processed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -12,7 +11,6 @@ from eventsourcing.persistence import (
     DataError,
     IntegrityError,
     Notification,
-    OperationalError,
     StoredEvent,
     Subscription,
 )
@@ -20,6 +18,7 @@ from eventsourcing.persistence import (
 from croupier.services.audit.tree import Frontier
 from croupier.services.store.redis import scripts
 from croupier.services.store.redis.committing import commit_arguments
+from croupier.services.store.redis.errors import UnansweredError
 from croupier.services.store.redis.keys import Keys
 from croupier.services.store.redis.levels import asked, least
 from croupier.services.store.redis.library import StreamRecorder
@@ -32,6 +31,7 @@ from croupier.services.store.redis.packing import (
     snapshot_of,
 )
 from croupier.services.store.redis.servers import Line, Servers
+from croupier.services.store.redis.turns import Turns
 from croupier.services.store.redis.waiting import wait_for
 from croupier.services.store.store import (
     Commit,
@@ -56,7 +56,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
     ) -> None:
         super().__init__(servers, keys, originator_id_type)
         self.durability = least(servers.address)
-        self._writer = secrets.token_hex(8)
+        self._turns = Turns(keys)
         self._epoch: bytes | None = None
         self._unsettled = False
         self._seen: tuple[bytes, ...] = ()
@@ -154,20 +154,23 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         if self._epoch is None or self._unsettled:
             self.head()
         assert self._epoch is not None
-        keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._writer)
+        keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._turns)
         try:
             answer = self._answer(keys, arguments)
-        except OperationalError:
+        except UnansweredError:
             self._unsettled = True
             raise
         match answer:
             case [b"OK"]:
+                self._turns.recorded()
                 at, us = (b"%d" % one for one in (commit.head.position, commit.head.recorded_us))
                 self._seen = (at, us, commit.head.frontier.to_bytes())
             case [b"MOVED", *_]:
+                self._turns.lost()
                 msg = f"the head is not at {commit.expected.position} any more"
                 raise HeadMovedError(msg)
             case [b"NEXT"]:
+                self._turns.lost()
                 raise HeadMovedError("another writer is next")
             case [b"EXISTS", what]:
                 raise IntegrityError(what.decode())
@@ -270,19 +273,21 @@ class Recorder(StreamRecorder, ApplicationRecorder):
     # --- the ledger's interface: taking turns ----------------------------------------------------
 
     def try_lock(self) -> bool:
-        """Take nothing: between processes there is no lock, only the comparison of the head."""
-        return True
+        """Begin a turn; return whether it is this writer's.
 
-    def be_next(self, seconds: float) -> None:
-        """Ask others to leave the next commit to this writer; see `Store.be_next`."""
-        arguments = (self._writer, round(1000 * seconds))
-        self._servers.run(scripts.NEXT, (self._keys.head,), arguments)
+        Who has no rivals asks nobody. After a commit in vain he asks to be next, and for a number
+        of turns more.
+        """
+        return self._turns.begin(self._servers)
 
     def lock(self) -> None:
-        """Take nothing, and wait for nobody."""
+        """Wait until it is this writer's turn, in the order in which writers asked."""
+        self._turns.wait(lambda: self._servers)
 
     def unlock(self) -> None:
-        """Give nothing back."""
+        """End a turn; whoever waits longest is next."""
+        if not self._closed:
+            self._turns.end(self._servers)
 
     def close(self) -> None:
         """Let go of what is held; the connections are the engine's."""

@@ -207,8 +207,13 @@ class Servers(ABC):
         """Let go of every connection."""
 
 
-AWAY = (theirs.ConnectionError, theirs.TimeoutError, theirs.ClusterDownError)
-"""Errors after which a server is not asked again before it has answered."""
+AWAY = (
+    theirs.ConnectionError,
+    theirs.TimeoutError,
+    theirs.ClusterDownError,
+    theirs.ReadOnlyError,
+)
+"""Errors after which a server is not asked again before it has answered and takes writes."""
 
 
 # The driver has no types for these.

@@ -2,20 +2,21 @@
 -- Records a commit: all of it, or nothing. Redis takes nothing back, so that whatever can be wrong
 -- is looked at before the first write, and the first write is the only one that may still refuse.
 --
--- KEYS  head, log, requests, streams; each stream's index; each snapshot
+-- KEYS  head, log, requests, streams, queue; each stream's index; each snapshot
 -- ARGV  the head that is expected: position, frontier, epoch; who commits; the new head: position,
---       recorded_us, frontier; how many streams, records, requests, snapshots; then of each
+--       recorded_us, frontier; how many streams, records, requests, snapshots; how long whoever is
+--       next has to notice, milliseconds; then of each
 --       stream    its name, the version of its first record
 --       record    the number of its stream, version, topic, state
 --       request   its field, its value
 --       snapshot  position, stamp, digest, state
-local HEAD, LOG, REQUESTS, STREAMS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local HEAD, LOG, REQUESTS, STREAMS, QUEUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local CHUNK = 1000 -- what unpack may spread over a call's arguments
 
 local position = ARGV[1]
 local streams, records = tonumber(ARGV[8]), tonumber(ARGV[9])
 local requests, snapshots = tonumber(ARGV[10]), tonumber(ARGV[11])
-local of_streams = 12
+local of_streams = 13
 local of_records = of_streams + 2 * streams
 local of_requests = of_records + 4 * records
 local of_snapshots = of_requests + 2 * requests
@@ -28,11 +29,10 @@ end
 if head[2] ~= position or head[3] ~= ARGV[2] or head[4] ~= ARGV[3] then
   return { 'MOVED', head[2] }
 end
-if head[5] and head[5] ~= ARGV[4] then
-  local now = redis.call('TIME')
-  if tonumber(now[1]) * 1000 + tonumber(now[2]) / 1000 < tonumber(head[6]) then
-    return { 'NEXT' }
-  end
+local time = redis.call('TIME')
+local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+if head[5] and head[5] ~= ARGV[4] and now_ms < tonumber(head[6]) then
+  return { 'NEXT' }
 end
 
 -- Is everything new? Calls on a key of another type fail here, too.
@@ -43,7 +43,7 @@ end
 redis.call('ZCARD', STREAMS)
 for number = 1, streams do
   local first = tonumber(ARGV[of_streams + 2 * number - 1])
-  if redis.call('LLEN', KEYS[4 + number]) ~= first - 1 then
+  if redis.call('LLEN', KEYS[5 + number]) ~= first - 1 then
     return { 'EXISTS', 'version ' .. first .. ' is not the next of ' .. ARGV[of_streams + 2 * number - 2] }
   end
 end
@@ -59,7 +59,7 @@ for start = 0, requests - 1, CHUNK do
   end
 end
 for number = 1, snapshots do
-  redis.call('HLEN', KEYS[4 + streams + number])
+  redis.call('HLEN', KEYS[5 + streams + number])
 end
 
 -- Now it is written.
@@ -78,12 +78,12 @@ for number = 0, records - 1 do
   end
   index[#index + 1] = id
   if #index == CHUNK then
-    redis.call('RPUSH', KEYS[5 + stream], unpack(index))
+    redis.call('RPUSH', KEYS[6 + stream], unpack(index))
     indexes[stream] = nil
   end
 end
 for stream, index in pairs(indexes) do
-  redis.call('RPUSH', KEYS[5 + stream], unpack(index))
+  redis.call('RPUSH', KEYS[6 + stream], unpack(index))
 end
 for number = 0, streams - 1 do
   if ARGV[of_streams + 2 * number + 1] == '1' then
@@ -95,11 +95,17 @@ for number = 0, requests - 1 do
 end
 for number = 0, snapshots - 1 do
   local at = of_snapshots + 4 * number
-  redis.call('HSET', KEYS[5 + streams + number],
+  redis.call('HSET', KEYS[6 + streams + number],
     'position', ARGV[at], 'stamp', ARGV[at + 1], 'digest', ARGV[at + 2], 'state', ARGV[at + 3])
 end
 redis.call('HSET', HEAD, 'position', ARGV[5], 'recorded_us', ARGV[6], 'frontier', ARGV[7])
 if head[5] then
-  redis.call('HDEL', HEAD, 'next', 'next_until_ms')
+  -- Whoever waits longest is next.
+  local first = redis.call('LPOP', QUEUE)
+  if first then
+    redis.call('HSET', HEAD, 'next', first, 'next_until_ms', string.format('%.0f', now_ms + tonumber(ARGV[12])))
+  else
+    redis.call('HDEL', HEAD, 'next', 'next_until_ms')
+  end
 end
 return { 'OK' }

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Begins another epoch: a commit that was sent in this one and is still on its way will be refused.
 --
 -- KEYS  head
