@@ -30,7 +30,7 @@ KEYS = Keys("croupier", "main")
 
 @pytest.fixture
 def engine(redis):
-    made = RedisEngine(parse(redis.url))
+    made = RedisEngine(parse(f"{redis.url}?timeout_ms=20000"))
     yield made
     made.close()
 
