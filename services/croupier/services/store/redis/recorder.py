@@ -10,6 +10,7 @@ from eventsourcing.persistence import (
     ApplicationRecorder,
     DataError,
     IntegrityError,
+    InterfaceError,
     Notification,
     StoredEvent,
     Subscription,
@@ -177,6 +178,8 @@ class Recorder(StreamRecorder, ApplicationRecorder):
                 raise HeadMovedError("another writer is next")
             case [b"EXISTS", what]:
                 raise IntegrityError(what.decode())
+            case [b"DENIED", what]:
+                raise InterfaceError(f"the user may not {what.decode()}")
             case [b"BROKEN", what]:
                 raise DataError(what.decode())
             case _:

@@ -275,7 +275,7 @@ def check_is_master(line: Line) -> None:
 def connection_options(address: Address) -> dict[str, Any]:
     """Return how connections are made to a server that has keys."""
     return {
-        **sentinel_options(address),
+        **_options(address),
         "username": address.username or None,
         "password": address.password or None,
         "db": address.database,
@@ -283,7 +283,16 @@ def connection_options(address: Address) -> dict[str, Any]:
 
 
 def sentinel_options(address: Address) -> dict[str, Any]:
-    """Return how connections are made, but for who we are."""
+    """Return how connections are made to a Sentinel."""
+    return {
+        **_options(address),
+        "username": address.sentinel_username or None,
+        "password": address.sentinel_password or None,
+        "ssl": address.tls,
+    }
+
+
+def _options(address: Address) -> dict[str, Any]:
     options: dict[str, Any] = {
         "socket_timeout": address.timeout_s,
         "socket_connect_timeout": address.timeout_s,
