@@ -126,6 +126,7 @@ class Client:
         token: str | None = None,
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
+        self.address = address
         options = [("grpc.use_local_subchannel_pool", 1)]
         self.channel = (
             grpc.aio.insecure_channel(address, options=options)

@@ -16,16 +16,21 @@ from croupier.services import config
 from croupier.services.commands.backup import backup, restore
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
+from croupier.services.commands.migrate import migrate
+from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
     Again,
+    end_when_asked,
     fail,
     raise_file_limit,
     run,
     set_up_logging,
     stop_asked,
 )
+from croupier.services.commands.recall import recall
 from croupier.services.commands.replay import replay
+from croupier.services.commands.unfence import unfence
 from croupier.services.commands.workers import (
     end_with_parent,
     patient,
@@ -40,7 +45,7 @@ from croupier.services.server import Server
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds, backup, restore):
+for command in (demo, replay, recall, health, odds, backup, restore, migrate, unfence):
     app.command()(command)
 
 
@@ -61,7 +66,7 @@ def croupier(
 
 def _flag(name: str) -> Any:
     field = config.Settings.model_fields[name]
-    default = "" if field.default in (None, ()) else f" [{field.default}]"
+    default = "" if field.default in (None, (), {}) else f" [{field.default}]"
     return typer.Option(help=f"{field.description}{default}", show_default=False)
 
 
@@ -74,6 +79,8 @@ def serve(  # the options' help is the settings' own
     advertise: Annotated[str | None, _flag("advertise")] = None,
     peers: Annotated[str | None, _flag("peers")] = None,
     data: Annotated[Path | None, _flag("data")] = None,
+    engine: Annotated[str | None, _flag("engine")] = None,
+    engines: Annotated[str | None, _flag("engines")] = None,
     draw_key: Annotated[Path | None, _flag("draw_key")] = None,
     tokens: Annotated[Path | None, _flag("tokens")] = None,
     tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,
@@ -100,7 +107,7 @@ def serve(  # the options' help is the settings' own
     log_format: Annotated[str | None, _flag("log_format")] = None,
     as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,
 ) -> None:
-    """Serve the ledgers of a folder until interrupted."""
+    """Serve ledgers until interrupted."""
     flags = {
         name: value for name, value in locals().items() if name in config.Settings.model_fields
     }
@@ -112,6 +119,7 @@ def serve(  # the options' help is the settings' own
     if settings.workers > 1:
         raise typer.Exit(asyncio.run(supervise(settings)))
     raise_file_limit()
+    end_when_asked()
     if as_worker:
         end_with_parent()
         set_up_logging(settings.log_level, settings.log_format, worker=settings.address())
@@ -136,6 +144,7 @@ async def _serve(
         tell(server)
         await stop.wait()
         if tell is _tell:
+            notify(STOPPING)
             typer.echo("stopping: calls taken are finished first")
 
 
@@ -143,6 +152,7 @@ def _tell(server: Server) -> None:
     for line in server.banner():
         typer.echo(line)
     sys.stdout.flush()
+    notify(READY, f"STATUS=serving on port {server.port}")
 
 
 @token_app.command("new")

@@ -17,6 +17,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from croupier.services.store.choosing import check_engine, check_pattern
+
 PORT_MAX = 65_535
 TRACE_URL = re.compile(r"https?://[^\s/]+:\d{1,5}/?")
 
@@ -28,7 +30,9 @@ class ConfigError(Exception):
 class Settings(BaseSettings):
     """The settings of `croupier serve`: a flag overrides the environment, that the file."""
 
-    model_config = SettingsConfigDict(env_prefix="CROUPIER_", extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix="CROUPIER_", extra="forbid", hide_input_in_errors=True
+    )
 
     listen: str = Field("127.0.0.1:50051", description="HOST:PORT for gRPC; port 0 is any free one")
     metrics_listen: str = Field(
@@ -44,6 +48,17 @@ class Settings(BaseSettings):
         (), description="HOST:PORT of every process that shares the ledgers, this one included"
     )
     data: Path = Field(Path("data"), description="folder of the ledgers' files")
+    engine: str = Field(
+        "sqlite",
+        repr=False,  # a password may be in it
+        description="where ledgers are kept: sqlite (in data), sqlite:PATH, redis://HOST:PORT, "
+        "rediss://, redis+sentinel://, redis+cluster://",
+    )
+    engines: Annotated[dict[str, str], NoDecode] = Field(
+        {},
+        repr=False,
+        description="engines of some ledgers, by id or by how it begins: 'vip*=redis://HOST:PORT'",
+    )
     draw_key: Path | None = Field(
         None, description="file with the secret that draws come from; without it, data/draw.key"
     )
@@ -126,6 +141,30 @@ class Settings(BaseSettings):
     @classmethod
     def _is_reachable(cls, value: str | None) -> str | None:
         return None if value is None else reachable(value)
+
+    @field_validator("engine")
+    @classmethod
+    def _is_engine(cls, value: str) -> str:
+        return check_engine(value)
+
+    @field_validator("engines", mode="before")
+    @classmethod
+    def _is_table(cls, value: Any) -> Any:
+        """Take a table, or as flags and the environment have it, one text with blanks."""
+        if not isinstance(value, str):
+            return value
+        pairs = [one.partition("=") for one in value.split()]
+        if not all(equals for _, equals, _ in pairs):
+            raise ValueError("it is LEDGER=ENGINE, and more of them after a blank")
+        table = {ledger: engine for ledger, _, engine in pairs}
+        if len(table) != len(pairs):
+            raise ValueError("a ledger is there twice")
+        return table
+
+    @field_validator("engines")
+    @classmethod
+    def _are_engines(cls, value: dict[str, str]) -> dict[str, str]:
+        return {check_pattern(ledger): check_engine(engine) for ledger, engine in value.items()}
 
     @field_validator("peers", mode="before")
     @classmethod

@@ -15,18 +15,20 @@ import structlog
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
-from croupier.domain.errors import Refused
 from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.files import writable_folder
+from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
-from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
-from croupier.services.ledger.writer import Limits
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import TurnEnd
+from croupier.services.ledger.seen import Seen
 from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
@@ -44,7 +46,7 @@ from croupier.services.rpc.readiness import Readiness
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.rpc.transport import credentials_of, options_of
-from croupier.services.store.sqlite import SQLiteEngine
+from croupier.services.store.choosing import engines_of
 from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
@@ -65,6 +67,9 @@ logger = structlog.get_logger()
 
 AUDIT_INTERVAL_S = 5.0
 """How often the ledgers are looked after and their gauges taken, seconds."""
+
+SEEN_INTERVAL_S = 1.0
+"""How often it is kept how far the ledgers' logs were seen to reach, seconds."""
 
 IDLE_S = 300.0
 """How long a ledger of another process stays open here after its last use, seconds."""
@@ -110,6 +115,7 @@ class Server:
         self._callers = callers.load(settings.tokens)
         self._credentials = credentials_of(settings)
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
         self._log = CallLog(settings.slow_call_s, debug=settings.log_level == "debug")
@@ -117,14 +123,20 @@ class Server:
         self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
+        self.engines = engines_of(settings.engine, settings.engines, settings.data)
         self.ledgers = Ledgers(
-            SQLiteEngine(settings.data),
+            self.engines,
             self,
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
             writer=self._traces.writer,
+            seen=Seen(settings.data / "seen"),
         )
+        engine = self.ledgers.engine
+        self.metrics.standing(engine.name, engine.durability, settings.queue)
+        self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
+        writable_folder(settings.data, "data")
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
@@ -142,12 +154,27 @@ class Server:
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
     ) -> None:
         """Count what this process committed."""
-        self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
+        self.metrics.committed(events, commands, seconds, self.ledgers.opened_of(ledger))
         self._log.turn(ledger, events[-1].position, len(events), commands, seconds)
         if self.ledgers.is_assigned(ledger):
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
+
+    def turn_conflicted(self, ledger: str) -> None:
+        """Count a turn that another process was faster than."""
+        del ledger
+        self.metrics.commit_conflicted()
+
+    def turn_ended(self, ledger: str, turn: TurnEnd) -> None:
+        """Count a turn of the writer."""
+        del ledger
+        self.metrics.turn_ended(turn)
+
+    def lock_waited(self, ledger: str, seconds: float) -> None:
+        """Count a turn that waited for another process."""
+        del ledger
+        self.metrics.lock_waited(seconds)
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """Report how many requests wait for a turn."""
@@ -162,6 +189,11 @@ class Server:
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
 
+    def ledger_unfenced(self, ledger: str) -> None:
+        """Report that a ledger is served again."""
+        self.metrics.fenced(ledger, fenced=False)
+        self._later(self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.SERVING))
+
     def snapshots_saved(self, kind: str, count: int) -> None:
         """Count snapshots that were saved."""
         self.metrics.snapshots_saved(kind, count)
@@ -169,6 +201,10 @@ class Server:
     def snapshot_dropped(self, kind: str, reason: str) -> None:
         """Count a snapshot that is not used or was not saved."""
         self.metrics.snapshot_dropped(kind, reason)
+
+    def snapshot_rechecked(self, kind: str, *, same: bool) -> None:
+        """Count a snapshot that was compared with the log."""
+        self.metrics.snapshot_rechecked(kind, same=same)
 
     def events_unchecked(self, ledger: str, count: int) -> None:
         """Report how many events of a ledger were taken from a snapshot and not read since."""
@@ -209,7 +245,10 @@ class Server:
             self.assignment = Assignment(own, (own,))
         self._streams.elsewhere = self.assignment.others
         add_AdminServiceServicer_to_server(
-            AdminService(self.ledgers, self.assignment, version("croupier"), now_us()), self._grpc
+            AdminService(
+                self.ledgers, self.engines, self.assignment, version("croupier"), now_us()
+            ),
+            self._grpc,
         )
         add_TableServiceServicer_to_server(TableService(self.ledgers), self._grpc)
         refused, bulk = self.metrics.command_refused, Bulk()
@@ -248,6 +287,7 @@ class Server:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(for_ever(self.look_after_ledgers, AUDIT_INTERVAL_S))
+        self._later(for_ever(self._keep_seen, SEEN_INTERVAL_S))
         self._later(for_ever(self.ledgers.keep_books))
         self._later(for_ever(self.ledgers.recheck))
         self._later(for_ever(self._feed.run))
@@ -274,6 +314,7 @@ class Server:
         if self._metrics_server is not None:
             self._metrics_server.close()
         self.ledgers.close()
+        self.engines.close()
         self._traces.close(grace.left_s)
 
     def standing(self) -> Standing:
@@ -281,8 +322,11 @@ class Server:
         return Standing(
             port=self.port,
             metrics_port=self.metrics_port,
-            engine=self.ledgers.engine.name,
-            durability=self.ledgers.engine.durability,
+            engine=self.engines.name,
+            durability=self.engines.durability,
+            where=self.engines.where,
+            others=self.engines.others(),
+            not_checked=self.engines.not_checked(),
             ledgers=len(list(self.ledgers)),
             not_served=self.ledgers.not_served(),
         )
@@ -320,6 +364,11 @@ class Server:
         self._backlog.sample()
         self.metrics.calls_waiting(self._backlog.waiting)
 
+    async def _keep_seen(self) -> None:
+        for ledger in self.ledgers:
+            self.ledgers.keep_seen(ledger)
+            await asyncio.sleep(0)
+
     async def look_after_ledgers(self) -> None:
         """Open, close and report ledgers; other processes may have created some and committed.
 
@@ -331,32 +380,13 @@ class Server:
         for ledger_id in self.ledgers.release_idle(IDLE_S):
             logger.info("ledger of another process closed", ledger=ledger_id)
         for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
+            if ledger.fenced:
+                self.ledgers.look_again(ledger)
+            self._gauges.take_of(ledger)
             await asyncio.sleep(0)
-        self._take_sums()
+        self._gauges.take_sums()
         await self._readiness.tell(self.ledgers.clock_behind())
 
     def take_gauges(self) -> None:
-        """Take the gauges of the ledgers that this process reports."""
-        for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
-        self._take_sums()
-
-    def _take_gauges_of(self, ledger: Ledger) -> None:
-        # Each ledger is reported by one process; what others do with it shows in its log.
-        if not self.ledgers.is_assigned(ledger.id):
-            return
-        with contextlib.suppress(Refused):  # a fenced ledger has no state to report
-            position, sums = ledger.trial_balance()
-            head = ledger.head()
-            self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
-            self.metrics.fenced(ledger.id, fenced=False)
-            for currency, by_kind in sums.items():
-                self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
-
-    def _take_sums(self) -> None:
-        # What is wrong is reported by whoever sees it.
-        for ledger_id in self.ledgers.not_served():
-            self.metrics.fenced(ledger_id, fenced=True)
-        self.metrics.ledgers_open(len(list(self.ledgers)))
-        self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))
+        """Take the gauges of this process and of the ledgers that it reports."""
+        self._gauges.take()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 from uuid import uuid4
 
@@ -127,6 +127,10 @@ class Calls:
 
     patience: Patience
     metadata: tuple[tuple[str, str], ...] = field(default=())
+
+    def unhurried(self) -> Calls:
+        """Return the same, with all the time for one attempt."""
+        return Calls(replace(self.patience, attempt_s=self.patience.deadline_s), self.metadata)
 
     async def ask(
         self, method: grpc.aio.UnaryUnaryMultiCallable[Q, R], request: Q, *, once: bool = False

@@ -43,8 +43,13 @@ UNREACHED = frozenset(
 class Channels:
     """One channel for each address, opened when first needed."""
 
-    def __init__(self, root_certificates: bytes | None) -> None:
-        """Open channels in plaintext, or with root certificates (PEM) by TLS."""
+    def __init__(self, root_certificates: bytes | None, server_name: str | None = None) -> None:
+        """Open channels in plaintext, or with root certificates (PEM) by TLS.
+
+        With `server_name`, that is the name to find in a certificate, not the one in the address.
+        """
+        named = [("grpc.ssl_target_name_override", server_name)] if server_name else []
+        self._options = [*_OPTIONS, *named]
         self._credentials = (
             None
             if root_certificates is None
@@ -59,7 +64,7 @@ class Channels:
             channel = self._open[address] = (
                 grpc.aio.insecure_channel(address, options=_OPTIONS)
                 if self._credentials is None
-                else grpc.aio.secure_channel(address, self._credentials, options=_OPTIONS)
+                else grpc.aio.secure_channel(address, self._credentials, options=self._options)
             )
         return channel
 

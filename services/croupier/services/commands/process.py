@@ -75,6 +75,19 @@ async def interrupted(again: Again | None = None) -> None:
     await stop_asked(again).wait()
 
 
+def end_when_asked() -> None:
+    """End this process on SIGTERM until `stop_asked` takes over: so far there is nothing to finish.
+
+    The first process of a container is never ended by a signal that it does not handle.
+    """
+
+    def end(number: int, frame: object) -> None:
+        del number, frame
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+
+
 class StandardError:
     """Standard error as it is when a line is written, even if nobody can be told.
 

@@ -27,6 +27,7 @@ import structlog
 import typer
 
 from croupier.services.banner import Standing, banner
+from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.process import end_by, stop_asked
 from croupier.services.config import Settings, join_address, moved, split_address
 from croupier.services.server import PortTakenError, Server
@@ -126,6 +127,7 @@ class Worker:
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-c", PROGRAM, "serve", "--as-worker"),
             *_flags(self._settings),
+            env=os.environ | _secrets(self._settings),
             stdin=PIPE,
             stdout=PIPE,
             limit=2**24,
@@ -210,6 +212,7 @@ async def supervise(settings: Settings) -> int:
     await asyncio.wait([interrupted, running], return_when=asyncio.FIRST_COMPLETED)
     failure = running.exception() if running.done() else None
     if failure is None:
+        notify(STOPPING)
         typer.echo("stopping: calls taken are finished first")
     elif isinstance(failure, CannotStartError | OSError):
         typer.echo(str(failure), err=True)
@@ -239,6 +242,7 @@ async def _run(settings: Settings, workers: list[Worker]) -> None:
         for line in banner(settled, standings):
             typer.echo(line)
         sys.stdout.flush()
+        notify(READY, f"STATUS=serving with {len(workers)} workers")
         await asyncio.gather(*(worker.keep() for worker in workers))
 
 
@@ -316,9 +320,15 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
+def _secrets(settings: Settings) -> dict[str, str]:
+    """Return the variables for what may hold a password: flags are for everybody to see."""
+    engines = " ".join(f"{ledger}={engine}" for ledger, engine in settings.engines.items())
+    return {"CROUPIER_ENGINE": settings.engine, "CROUPIER_ENGINES": engines}
+
+
 def _flags(settings: Settings) -> Iterator[str]:
-    """Yield flags that say all of `settings`, so that nothing else has a say."""
-    for name in Settings.model_fields:
+    """Yield flags that say the rest of `settings`, so that nothing else has a say."""
+    for name in Settings.model_fields.keys() - {"engine", "engines"}:
         value, flag = getattr(settings, name), name.replace("_", "-")
         if isinstance(value, bool):
             yield f"--{flag}" if value else f"--no-{flag}"

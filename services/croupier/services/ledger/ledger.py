@@ -8,17 +8,23 @@ from contextlib import contextmanager
 from time import monotonic
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.fence import Fence, examine
+from croupier.services.ledger.history import History
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
+from croupier.services.ledger.snapshots import Kind
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
-from croupier.services.ledger.writer import Limits, Observer, Writer
+from croupier.services.ledger.writer import Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
 
@@ -95,12 +101,17 @@ class Ledger:
         finally:
             self._users -= 1
 
+    @property
+    def held(self) -> bool:
+        """Return whether anybody is between two looks at it."""
+        return self._users > 0
+
     def is_idle_for(self, seconds: float) -> bool:
         """Return whether nobody used it for so long, so that it may be closed.
 
         One that is fenced is not idle: closed, it would forget what it has seen.
         """
-        in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
+        in_use = self.held or self._writer.busy or bool(self.fenced)
         return not in_use and monotonic() - self._used_s >= seconds
 
     # --- in the background -----------------------------------------------------------------------
@@ -129,14 +140,18 @@ class Ledger:
             await self._recheck(pause)
 
     async def _recheck(self, pause: Pause) -> None:
-        snapshots = self._writer.snapshots
+        snapshots, kind = self._writer.snapshots, Kind.BOOK
         try:
             while (book := snapshots.unchecked) is not None and not self.fenced:
                 await recheck(self._store, book, snapshots.checked, pause)
                 snapshots.all_checked(book)
+                snapshots.rechecked(kind, same=True)
+            kind = Kind.TABLE
             while (table := snapshots.next_unchecked()) is not None and not self.fenced:
                 await recheck_table(self._store, table, pause)
+                snapshots.rechecked(kind, same=True)
         except LogError as error:
+            snapshots.rechecked(kind, same=False)
             self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
@@ -150,6 +165,11 @@ class Ledger:
     def fenced(self) -> str:
         """Return why the ledger is not served, empty while it is."""
         return self._writer.fenced
+
+    def fence(self, store: Store) -> Fence:
+        """Return what a store of the ledger, opened afresh, says of why it is not served."""
+        writer = self._writer
+        return examine(store, self.fenced, self.seen, writer.recent, passes=not writer.lost)
 
     def exists(self) -> bool:
         """Return whether the ledger's log has begun; once it has, it has."""
@@ -205,12 +225,12 @@ class Ledger:
         """Return whether another process may have committed since the last read; cheap."""
         return self._writer.changed()
 
-    def game_of(self, stream: str) -> str:
-        """Return the code of the game whose table has this stream, "" for any other stream."""
+    def opened_of(self, stream: str) -> TableOpened | None:
+        """Return how the table of a stream was opened, None for any other stream."""
         if not stream.startswith(TABLES):
-            return ""
+            return None
         found = self._writer.committed.table(stream.removeprefix(TABLES))
-        return found.opened.game if found else ""
+        return found.opened if found else None
 
     def tables(self, after: str, limit: int) -> Sequence[Table]:
         """Return tables in order of their ids, from the one after `after`."""
@@ -242,6 +262,14 @@ class Ledger:
         committed = self._committed()
         return committed.head.position, totals(committed.balances)
 
+    def open_rounds(self) -> tuple[int, int]:
+        """Return how many rounds are open, and since when the oldest is: microseconds since 1970.
+
+        Without one that is 0.
+        """
+        rounds = self._committed().book.rounds.values()
+        return len(rounds), min((since_us for _, since_us in rounds), default=0)
+
     def events(self, after: int, limit: int) -> list[events_pb2.Event]:
         """Return committed events from the position after `after`."""
         head = self._committed().head.position
@@ -269,6 +297,15 @@ class Ledger:
             self._writer.fence(error)
             self._writer.refresh()  # which refuses
             raise
+
+    def history(self, table_id: str, field: str = "table") -> History:
+        """Return a table's past, or refuse one that does not exist, named in `field`."""
+
+        def now() -> tuple[int, Mapping[Key, int]]:
+            committed = self._committed()
+            return committed.head.position, committed.balances
+
+        return History(self._store, self.table(table_id, field), now)
 
     def _committed(self) -> Committed:
         self._used_s = monotonic()

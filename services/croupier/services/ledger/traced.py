@@ -20,6 +20,7 @@ from opentelemetry import trace
 from opentelemetry.trace import Link, Span
 
 from croupier.services.ledger.admission import Job
+from croupier.services.ledger.observer import TurnEnd
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.turn import Answer, Found, Turn
 from croupier.services.ledger.writer import Writer
@@ -76,13 +77,13 @@ class TracedWriter(Writer):
         with self._tracer.start_as_current_span("decide"):
             return super()._decide(jobs)
 
-    def _commit(self, turn: Turn) -> None:
+    def _commit(self, turn: Turn, end: TurnEnd) -> None:
         attributes = {
             "croupier.events": len(turn.sealed),
             "croupier.position": turn.commit.head.position,
         }
         with self._tracer.start_as_current_span("commit", attributes=attributes):
-            super()._commit(turn)
+            super()._commit(turn, end)
 
 
 def _end(span: Span) -> None:

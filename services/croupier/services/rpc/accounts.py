@@ -32,14 +32,14 @@ class AccountService(AccountServiceServicer):
     async def Deposit(self, request: pb.DepositRequest, context: Any) -> pb.DepositResponse:
         receipt = await self._move(*wire.deposit_from_wire(request))
         return pb.DepositResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             account=self._account_after(request),
         )
 
     async def Withdraw(self, request: pb.WithdrawRequest, context: Any) -> pb.WithdrawResponse:
         receipt = await self._move(*wire.withdraw_from_wire(request))
         return pb.WithdrawResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             account=self._account_after(request),
         )
 
@@ -94,7 +94,7 @@ class AccountService(AccountServiceServicer):
         )
 
     async def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        results = views.Results(self._ledgers.engine.durability, self._command_refused)
+        results = views.Results(self._command_refused)
         return await self._bulk.each(results.add, answers)
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from croupier.domain.dice import Dice
 from croupier.domain.draws import NONCE_BYTES
+from croupier.services.files import read
 
 KEY_BYTES_LEAST = 16
 KEY_BYTES = 32
@@ -46,7 +47,7 @@ def load_key(path: Path) -> bytes:
         OSError: the file cannot be read, or holds no key.
 
     """
-    key = path.read_bytes()
+    key = read(path, "draw_key")
     if len(key) < KEY_BYTES_LEAST:
         msg = f"{path}: a draw key has {KEY_BYTES_LEAST} bytes or more"
         raise OSError(msg)

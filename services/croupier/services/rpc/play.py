@@ -52,7 +52,7 @@ class PlayService(PlayServiceServicer):
         receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         _, table_id = names.parse_table(request.table, "table")
         return pb.PlayResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             allowed=views.allowed_to_wire(ledger.table(table_id, "table"), caller().eyes),
         )
 
@@ -122,7 +122,6 @@ class PlayService(PlayServiceServicer):
     ) -> list[receipts_pb2.CommandResult]:
         ledger, sees = pending.ledger, caller().eyes
         results = views.Results(
-            self._ledgers.engine.durability,
             self._command_refused,
             lambda receipt: eyes.receipt(ledger, receipt, sees),
         )

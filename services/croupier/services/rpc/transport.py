@@ -7,6 +7,7 @@ import ssl
 import grpc
 
 from croupier.services.config import Settings
+from croupier.services.files import read
 
 MESSAGE_BYTES_CAP = 16_000_000
 """Where the transport itself cuts off; below it a message too large gets a refusal with details."""
@@ -66,7 +67,7 @@ def credentials_of(settings: Settings) -> grpc.ServerCredentials | None:
     """
     if settings.tls_certificate is None or settings.tls_key is None:
         return None
-    pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
+    pair = (read(settings.tls_key, "tls_key"), read(settings.tls_certificate, "tls_certificate"))
     try:
         # The transport itself would only say that it cannot listen.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(

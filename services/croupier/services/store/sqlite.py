@@ -24,6 +24,7 @@ from eventsourcing.persistence import (
 )
 
 from croupier.services.audit.tree import Frontier
+from croupier.services.files import writable_folder
 from croupier.services.store.lock import FileLock
 from croupier.services.store.room import hint
 from croupier.services.store.sqlite_commit import INSERT, record, row_of
@@ -54,6 +55,8 @@ class Recorder(library.SQLiteApplicationRecorder):
     `commit=` the events are records that hold their positions, and the head is compared and moved
     in the same transaction. A log with a head takes no more events without one.
     """
+
+    durability = "fsync"
 
     def __init__(
         self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
@@ -257,6 +260,9 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
 
+    def confirm(self) -> None:
+        """Do nothing: a commit is on disk when it returns."""
+
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:
@@ -331,7 +337,7 @@ class SQLiteEngine:
     """Ledgers as files of one folder."""
 
     name = "sqlite"
-    durability = "fsync"
+    durability = Recorder.durability
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, made if it does not exist.
@@ -340,8 +346,8 @@ class SQLiteEngine:
             OSError: the folder cannot be made or written.
 
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = writable_folder(folder, "data")
+        self.where = str(folder)
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that have a file here, sorted."""
@@ -373,3 +379,6 @@ class SQLiteEngine:
             recorder.close()
             raise
         return recorder
+
+    def close(self) -> None:
+        """Let go of nothing: stores hold what is held."""
