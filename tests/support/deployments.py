@@ -77,5 +77,4 @@ def _value(variable: dict[str, Any], so_far: dict[str, str]) -> str:
 
 def stops_within_s(settings: Settings) -> float:
     """Return how long the service may take to stop, seconds: longer, and it is right to kill it."""
-    ducking_s: float = getattr(settings, "lame_duck_s", 0.0)
-    return ducking_s + 2 * settings.grace_s + MARGIN_S
+    return settings.lame_duck_s + 2 * settings.grace_s + MARGIN_S
