@@ -305,7 +305,6 @@ class Accounts:
 
 
 @dataclass(frozen=True, slots=True)
-@dataclass(frozen=True, slots=True)
 class Health:
     """Whether the server serves; needs no token."""
 
