@@ -15,6 +15,9 @@ from tests.support.kustomize import Resource, one
 
 DEPLOY = ROOT / "deploy"
 
+SECRETS = {("croupier-engine", "url"): "rediss://croupier:secret@redis.redis:6379"}
+"""What a secret of the site might have in it, by name and key."""
+
 FIELDS = {"metadata.name": "croupier-0", "metadata.namespace": "croupier"}
 """What a pod is told of itself, for the first pod."""
 
@@ -70,8 +73,11 @@ def kubernetes_environment(resources: list[Resource]) -> dict[str, str]:
 
 
 def _value(variable: dict[str, Any], so_far: dict[str, str]) -> str:
-    if "valueFrom" in variable:
-        return FIELDS[variable["valueFrom"]["fieldRef"]["fieldPath"]]
+    match variable.get("valueFrom"):
+        case {"fieldRef": {"fieldPath": path}}:
+            return FIELDS[path]
+        case {"secretKeyRef": {"name": name, "key": key}}:
+            return SECRETS[name, key]
     return re.sub(r"\$\((\w+)\)", lambda found: so_far[found[1]], variable["value"])
 
 
