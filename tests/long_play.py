@@ -1,8 +1,9 @@
 """A long random play through the public API alone: `python tests/long_play.py --rounds 1000`.
 
 It knows no rules: at each step it plays one of the commands that the service says are allowed, with
-an amount within its bounds. Afterwards the books have to balance, nothing may be held that the
-tables do not hold, replay may have no findings, and there is no state in which nobody may act.
+an amount within its bounds, or one of the moves that it lists. Afterwards the books have to
+balance, nothing may be held that the tables do not hold, replay may have no findings, and there is
+no state in which nobody may act.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from time import perf_counter
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from croupier.domain.cards import PACK  # noqa: E402
-from croupier.v1 import (  # noqa: E402  # the path above comes first
+from croupier.domain.cards import PACK  # noqa: E402  # the path above comes first
+from croupier.v1 import (  # noqa: E402
     accounts_pb2,
     admin_pb2,
     audit_pb2,
@@ -34,10 +35,10 @@ SEATS = ("anna", "bela", "carl", "dora")
 PURSE = 10**9
 BANKROLL = 10**7
 STAKES = (1, 2, 5, 20)
-MOVES = {one.name for one in play_pb2.Move.DESCRIPTOR.oneofs_by_name["command"].fields}
-MATCH = 20
-"""How many rounds of other games are played in place of one match of cards."""
 HOUSE = "house"
+MOVES = tuple(field.name for field in play_pb2.Move.DESCRIPTOR.oneofs_by_name["command"].fields)
+COMMANDS_A_ROUND = 40
+"""More commands than so many for each round are not played: a match of cards takes hundreds."""
 
 
 def command_of(allowed: tables_pb2.AllowedCommand, chance: random.Random) -> dict[str, object]:
@@ -52,14 +53,15 @@ def command_of(allowed: tables_pb2.AllowedCommand, chance: random.Random) -> dic
     elif allowed.field:
         amount = min(allowed.most, allowed.least + chance.choice(STAKES) - 1)
         setattr(message, allowed.field, amount)
-    if allowed.choices and allowed.choice_field in message.DESCRIPTOR.oneofs_by_name:
-        if chance.choice(allowed.choices) == "draw":
+    if allowed.choices:
+        choice = chance.choice(allowed.choices)
+        if choice == "deck":
+            message.deck.cards.extend(chance.sample(PACK, len(PACK)))
+            message.deck.source.kind, message.deck.source.id = "dealer", "chance"
+        elif choice == "draw":
             message.draw.SetInParent()
         else:
-            message.deck.cards.extend(chance.sample(PACK, len(PACK)))
-            message.deck.source.kind, message.deck.source.id = "device", "shuffler-7"
-    elif allowed.choices:
-        setattr(message, allowed.choice_field, chance.choice(allowed.choices))
+            setattr(message, allowed.choice_field, choice)
     return {allowed.command: message}
 
 
@@ -93,7 +95,7 @@ class Player:
         """Play so many rounds, choosing among what is allowed."""
         table = await self.open()
         allowed, round_number, bets = list(table.allowed), table.round, 0
-        while round_number <= rounds:
+        while round_number <= rounds and self.commands < rounds * COMMANDS_A_ROUND:
             assert allowed, f"{self._game}: nobody may do anything in round {round_number}"
             chosen = self._chance.choice(allowed)
             if any(one.command == "ring_bell" for one in allowed):
@@ -101,13 +103,12 @@ class Player:
                 bets += 1
                 bell = [one for one in allowed if one.command == "ring_bell"]
                 chosen = bell[0] if bets % 6 == 0 else chosen
-            made = await self._move() if chosen.command in MOVES else {}
             request = play_pb2.PlayRequest(
                 table=self.table,
                 round=round_number,
                 player=chosen.player,
                 request_id=fresh(),
-                **made or command_of(chosen, self._chance),
+                **await self._command(chosen),
             )
             answer = await self._client.ask(request)
             self.commands += 1
@@ -116,11 +117,15 @@ class Player:
                 if event.HasField("round_settled"):
                     round_number = event.round_settled.round + 1
 
-    async def _move(self) -> dict[str, object]:
-        """Return one of the moves that the player whose turn it is may make."""
-        listed = await self._client.ask(play_pb2.ListMovesRequest(table=self.table, page_size=1000))
-        move = self._chance.choice(listed.moves)
-        return {move.WhichOneof("command"): getattr(move, move.WhichOneof("command"))}
+    async def _command(self, chosen: tables_pb2.AllowedCommand) -> dict[str, object]:
+        """Return the field of `PlayRequest` for what was chosen: of moves, one of those listed."""
+        if chosen.command not in MOVES:
+            return command_of(chosen, self._chance)
+        page = await self._client.ask(play_pb2.ListMovesRequest(table=self.table, page_size=1000))
+        assert page.player == chosen.player
+        move = self._chance.choice(page.moves)
+        kind = move.WhichOneof("command")
+        return {kind: getattr(move, kind)}
 
     async def check(self) -> int:
         """Replay the table and return how many events it has; any finding fails."""
@@ -152,12 +157,14 @@ async def play_all(address: str, rounds: int, seed: int, say=print) -> None:
     for game in games:
         started = perf_counter()
         player = Player(client, game.code, seed)
-        # A round of cards is a whole match.
-        await player.play(max(1, rounds // MATCH) if game.code == "royal_casino" else rounds)
+        await player.play(rounds)
         events = await player.check()
         await check_books(client)
         seconds = perf_counter() - started
-        say(f"{game.code}: {rounds} rounds, {player.commands} commands, {events} events", end="")
+        say(
+            f"{game.code}: up to {rounds} rounds, {player.commands} commands, {events} events",
+            end="",
+        )
         say(f", {seconds:.0f} s: books balance, nothing found")
     await client.channel.close()
 

@@ -85,7 +85,7 @@ KEY_LINES = (
     "the draw is revealed: ",
     " wins: ",
     "anna deals hand 1, from a deck shuffled by device shuffler-1",
-    "hand 1 is counted: side 1 cards 3, spades 1, Big Casino 2, Little Casino 1, aces 2, from 0 to 9",
+    "side 1 cards 3, spades 1, Big Casino 2, Little Casino 1, aces 2, from 0 to 9",
     "bert and dora win: the target is reached",
     "dora takes 10.00 from the pot, 5.00 of it his own: the target is reached",
     "nets: anna -5.00, bert +5.00, cleo -5.00, dora +5.00 EUR",
