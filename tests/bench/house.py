@@ -13,6 +13,7 @@ from time import perf_counter
 from croupier.domain import commands, table
 from croupier.domain.dice import Source
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import (
     CreateLedger,
     Deposit,
@@ -21,9 +22,9 @@ from croupier.services.ledger.requests import (
     Play,
     Request,
 )
-from croupier.services.ledger.writer import Limits
 from croupier.services.server import now_us
 from croupier.services.store.sqlite import SQLiteEngine
+from croupier.services.store.store import Engine
 from tests.bench.sizes import WRITER_BATCHES
 
 LEDGER = "main"
@@ -49,11 +50,13 @@ class Nobody:
 
 
 class House:
-    """The ledgers of a folder. `written_s` is the time that its writer has taken so far."""
+    """The ledgers of an engine. `written_s` is the time that its writer has taken so far."""
 
-    def __init__(self, folder: Path, *, live_tables: int = 10_000) -> None:
+    def __init__(self, engine: Path | Engine, *, live_tables: int = 10_000) -> None:
+        """Use an engine, or SQLite in a folder."""
         limits = Limits(batch=max(WRITER_BATCHES), live_tables=live_tables)
-        self._ledgers = Ledgers(SQLiteEngine(folder), Nobody(), now_us, limits)
+        kept = SQLiteEngine(engine) if isinstance(engine, Path) else engine
+        self._ledgers = Ledgers(kept, Nobody(), now_us, limits)
         self._numbers = itertools.count(1)
         # As in a server: it leaves snapshots behind while it works.
         self._background = asyncio.create_task(self._ledgers.keep_books())

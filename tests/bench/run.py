@@ -21,6 +21,7 @@ from croupier.services.commands.process import run as run_loop  # noqa: E402  # 
 from tests.bench import (  # noqa: E402
     batches,
     big_ledger,
+    engines,
     load,
     machine,
     moves,
@@ -38,6 +39,7 @@ PARTS = {
     "batches": batches,
     "load": load,
     "writer": writer,
+    "engines": engines,
     "steps": steps,
     "table": old_table,
     "ledger": big_ledger,
@@ -47,7 +49,12 @@ PARTS = {
 """Each has `measure`, which adds rows to a run, and `ROWS`, the names of those rows."""
 
 
-APART = {"load": "offered load", "steps": "budget of the hot path", "moves": "legal moves"}
+APART = {
+    "load": "offered load",
+    "engines": "engines",
+    "steps": "budget of the hot path",
+    "moves": "legal moves",
+}
 """Parts that have a table of their own in the document; all others share one."""
 
 

@@ -21,7 +21,6 @@ from croupier.services.rpc.callers import LOCAL
 from croupier.services.rpc.calls import CURRENT, Call
 from croupier.services.rpc.chance import Nonces, draw
 from croupier.services.server import now_us
-from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Commit, Head, RequestEntry
 from croupier.v1 import play_pb2
 from tests.bench.house import House
@@ -86,7 +85,7 @@ class Path:
         assert not self._store.find_requests({request.key for request in requests})
 
     def _answered(self, receipt: Receipt) -> bytes:
-        wired = views.receipt_to_wire(receipt, SQLiteEngine.durability)
+        wired = views.receipt_to_wire(receipt)
         return play_pb2.PlayResponse(receipt=wired).SerializeToString()
 
     def _timed(self, step: str, work: Callable[[], Any]) -> Any:

@@ -37,7 +37,11 @@ class Receipt(_message.Message):
     version: _builtins.int
     """The version of the command's stream after it."""
     durability: _builtins.str
-    """How safe the record is: for example "fsync" for one that is on this machine's disk."""
+    """How safe the record is: "fsync" for one that is on the engine's disk, "memory" for one that will
+    be in a moment; with "+replicas:2" behind for two replicas that have it in memory, with
+    "+replicas_fsync:2" for two that have it on their disks. Less than `GetServerInfo` says for the
+    ledger's engine, where replicas did not answer in time: it is recorded all the same.
+    """
     first_position: _builtins.int
     """The position of the command's first event."""
     events_omitted: _builtins.bool

@@ -19,6 +19,11 @@ class Standing:
     durability: str
     ledgers: int
     not_served: dict[str, str] = field(default_factory=dict)
+    where: str = ""
+    others: list[str] = field(default_factory=list)
+    """Of each engine that has only some ledgers, in words."""
+    not_checked: list[str] = field(default_factory=list)
+    """What could not be found out about engines."""
 
 
 def banner(settings: Settings, processes: Sequence[Standing]) -> list[str]:
@@ -32,7 +37,9 @@ def banner(settings: Settings, processes: Sequence[Standing]) -> list[str]:
     lines = [
         f"croupier {version('croupier')}",
         f"  gRPC     {_at(settings.listen, ports)} ({how})",
-        f"  engine   {first.engine} in {settings.data}, acknowledged = {first.durability}",
+        f"  engine   {first.engine} in {first.where}, acknowledged = {first.durability}",
+        *(f"           {other}" for other in first.others),
+        *(f"  NOT CHECKED: {what}" for what in first.not_checked),
         f"  ledgers  {sum(one.ledgers for one in processes)}",
         *(
             f"  NOT SERVED: {ledger}: {why}"

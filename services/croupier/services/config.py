@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,7 +17,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from croupier.services.store.choosing import check_engine, check_pattern
+
 PORT_MAX = 65_535
+TRACE_URL = re.compile(r"https?://[^\s/]+:\d{1,5}/?")
 
 
 class ConfigError(Exception):
@@ -25,7 +30,9 @@ class ConfigError(Exception):
 class Settings(BaseSettings):
     """The settings of `croupier serve`: a flag overrides the environment, that the file."""
 
-    model_config = SettingsConfigDict(env_prefix="CROUPIER_", extra="forbid")
+    model_config = SettingsConfigDict(
+        env_prefix="CROUPIER_", extra="forbid", hide_input_in_errors=True
+    )
 
     listen: str = Field("127.0.0.1:50051", description="HOST:PORT for gRPC; port 0 is any free one")
     metrics_listen: str = Field(
@@ -41,6 +48,17 @@ class Settings(BaseSettings):
         (), description="HOST:PORT of every process that shares the ledgers, this one included"
     )
     data: Path = Field(Path("data"), description="folder of the ledgers' files")
+    engine: str = Field(
+        "sqlite",
+        repr=False,  # a password may be in it
+        description="where ledgers are kept: sqlite (in data), sqlite:PATH, redis://HOST:PORT, "
+        "rediss://, redis+sentinel://, redis+cluster://",
+    )
+    engines: Annotated[dict[str, str], NoDecode] = Field(
+        {},
+        repr=False,
+        description="engines of some ledgers, by id or by how it begins: 'vip*=redis://HOST:PORT'",
+    )
     draw_key: Path | None = Field(
         None, description="file with the secret that draws come from; without it, data/draw.key"
     )
@@ -71,6 +89,33 @@ class Settings(BaseSettings):
     grace_s: float = Field(
         10.0, ge=0, le=600, description="how long calls may take to finish at shutdown, seconds"
     )
+    lame_duck_s: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="longest time that calls are still taken at shutdown, until callers have left",
+    )
+    deadline_max_s: float = Field(
+        30.0, gt=0, le=3600, description="longest time that a call is worked on, seconds"
+    )
+    max_connection_age_s: float = Field(
+        3600.0, ge=0, description="age at which a connection is to be made anew, seconds; 0: never"
+    )
+    max_connection_age_grace_s: float = Field(
+        300.0, gt=0, description="how long its calls and streams may go on then, seconds"
+    )
+    min_recv_ping_interval_s: float = Field(
+        5.0, ge=0, le=7200, description="callers that ping more often are cut off, seconds"
+    )
+    permit_without_calls: bool = Field(
+        True, description="callers may ping a connection without calls, too"
+    )
+    slow_call_s: float = Field(
+        1.0, ge=0, le=3600, description="calls that take longer are logged, seconds; 0: none"
+    )
+    trace: str = Field(
+        "off", description="where traces go: off, console, or the URL of an OTLP collector (gRPC)"
+    )
     log_level: Literal["debug", "info", "warning", "error", "critical"] = Field(
         "info", description="the least level of log lines"
     )
@@ -83,10 +128,43 @@ class Settings(BaseSettings):
             split_address(value)
         return value
 
+    @field_validator("trace")
+    @classmethod
+    def _can_be_traced(cls, value: str) -> str:
+        if value not in ("off", "console") and not TRACE_URL.fullmatch(value):
+            raise ValueError(f"{value!r} is not off, console, or http(s)://HOST:PORT")
+        if value != "off" and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+            raise ValueError("traces need the extra otel: pip install 'croupier[otel]'")
+        return value
+
     @field_validator("advertise")
     @classmethod
     def _is_reachable(cls, value: str | None) -> str | None:
         return None if value is None else reachable(value)
+
+    @field_validator("engine")
+    @classmethod
+    def _is_engine(cls, value: str) -> str:
+        return check_engine(value)
+
+    @field_validator("engines", mode="before")
+    @classmethod
+    def _is_table(cls, value: Any) -> Any:
+        """Take a table, or as flags and the environment have it, one text with blanks."""
+        if not isinstance(value, str):
+            return value
+        pairs = [one.partition("=") for one in value.split()]
+        if not all(equals for _, equals, _ in pairs):
+            raise ValueError("it is LEDGER=ENGINE, and more of them after a blank")
+        table = {ledger: engine for ledger, _, engine in pairs}
+        if len(table) != len(pairs):
+            raise ValueError("a ledger is there twice")
+        return table
+
+    @field_validator("engines")
+    @classmethod
+    def _are_engines(cls, value: dict[str, str]) -> dict[str, str]:
+        return {check_pattern(ledger): check_engine(engine) for ledger, engine in value.items()}
 
     @field_validator("peers", mode="before")
     @classmethod

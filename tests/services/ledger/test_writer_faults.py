@@ -53,12 +53,14 @@ async def test_a_commit_of_which_nobody_knows_is_found_by_its_request_id(faulty)
     assert len(house.log()) == 3
 
 
-async def test_a_lost_race_for_the_head_records_nothing(faulty):
+async def test_what_lost_a_race_for_the_head_is_decided_again(faulty):
     house, store = faulty
-    before = house.books()
-    store.fault = "head_moved"
-    await refused(house.deposit("anna", 5, "d"), Reason.STORE_UNAVAILABLE)
-    assert house.books() == before
+    store.fault = store.then = "head_moved"
+    receipt = await house.deposit("anna", 5, "d")
+    assert (receipt.first, receipt.last) == (3, 3)
+    assert store.fault == store.then == ""
+    assert len(house.log()) == 3
+    assert house.watcher.conflicts == [LEDGER] * 2
 
 
 async def test_a_head_that_went_back_fences_the_ledger(faulty):

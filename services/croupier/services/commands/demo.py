@@ -22,6 +22,7 @@ from croupier.services.config import Settings, is_loopback, split_address
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import LEDGER
 from croupier.services.demo.run import demonstrate
+from croupier.services.ledger.ledgers import NewerProgramError
 from croupier.services.server import Server
 
 LISTEN = "127.0.0.1:50051"
@@ -31,6 +32,10 @@ ANY = "127.0.0.1:0"
 Data = Annotated[
     Path | None,
     typer.Option(help="folder of the ledger; without it a temporary one", show_default=False),
+]
+EngineUrl = Annotated[
+    str,
+    typer.Option("--engine", help="where the ledger is kept: sqlite, sqlite:PATH, redis://..."),
 ]
 Stay = Annotated[bool, typer.Option("--stay", help="go on serving until interrupted")]
 Listen = Annotated[
@@ -46,13 +51,14 @@ MetricsListen = Annotated[
 def demo(
     *,
     data: Data = None,
+    engine: EngineUrl = "sqlite",
     stay: Stay = False,
     listen: Listen = None,
     metrics_listen: MetricsListen = None,
 ) -> None:
     """Play a few sessions on a real server in this process, and check all that was recorded.
 
-    Played again on the same folder, it goes on with the same ledger. Exits with 1 if anything is
+    Played again on the same engine, it goes on with the same ledger. Exits with 1 if anything is
     not as it has to be.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -61,10 +67,10 @@ def demo(
     listen = listen or (_free(LISTEN) if stay else ANY)
     metrics_listen = metrics_listen or (_free(METRICS_LISTEN) if stay else ANY)
     with tempfile.TemporaryDirectory(prefix="croupier-demo-") as temporary:
-        settings = _settings(data or Path(temporary), listen, metrics_listen)
+        settings = _settings(data or Path(temporary), engine, listen, metrics_listen)
         try:
             disagreements = run(_demo(settings, stay=stay))
-        except (OSError, CallRefused) as error:
+        except (OSError, CallRefused, NewerProgramError) as error:
             fail(str(error))
     if disagreements:
         fail(f"{len(disagreements)} disagreements, see above")
@@ -104,6 +110,8 @@ def _tell_where(
     at = "" if address == LISTEN else f" --address {address}"
     narrator.say(f"gRPC     {address}, plaintext, no token needed")
     narrator.say(f"metrics  http://{metrics_address}/metrics")
+    where = "" if metrics_address == METRICS_LISTEN else f" METRICS={metrics_address}"
+    narrator.say(f"watch    make dashboards{where}")
     command = shlex.quote(sys.argv[0])
     narrator.say(f"try      {command} health{at}")
     for table in tables:
@@ -117,7 +125,7 @@ def _tell_where(
     sys.stdout.flush()
 
 
-def _settings(data: Path, listen: str, metrics_listen: str) -> Settings:
+def _settings(data: Path, engine: str, listen: str, metrics_listen: str) -> Settings:
     """Return the settings; what the environment says of `croupier serve` does not count here."""
     try:
         for address in (listen, metrics_listen):
@@ -125,7 +133,7 @@ def _settings(data: Path, listen: str, metrics_listen: str) -> Settings:
                 fail(f"the demonstration listens on loopback only, not on {address}", code=2)
         given: dict[str, Any] = {"data": data, "listen": listen, "metrics_listen": metrics_listen}
         given |= dict.fromkeys(("tokens", "tls_certificate", "tls_key", "advertise"))
-        given |= {"workers": 1, "peers": ()}
+        given |= {"workers": 1, "peers": (), "engine": engine, "engines": {}}
         return Settings(**given)
     except ValidationError as error:
         fail(f"settings: {error}", code=2)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
@@ -107,6 +108,19 @@ class Admission:
             if line.jobs:  # back to the end of the row
                 self._lines[caller] = line
         return taken
+
+    def put_back(self, jobs: Sequence[Job]) -> None:
+        """Let jobs that were taken and not decided wait again, before all others of their callers.
+
+        Those callers are the first in the next turn. They were let in before: nobody is refused.
+        """
+        for job in reversed(jobs):
+            line = self._lines.pop(job.caller, None) or _Line()
+            line.jobs.appendleft(job)
+            line.waiting += len(job.requests)
+            self.waiting += len(job.requests)
+            self.jobs += 1
+            self._lines = {job.caller: line, **self._lines}
 
     def take_all(self) -> list[Job]:
         """Return every job that waits, since none of them will be decided."""

@@ -85,6 +85,10 @@ class SnapshotObserver(Protocol):
         """A snapshot is not used, or was not saved."""
         ...
 
+    def snapshot_rechecked(self, kind: str, *, same: bool) -> None:
+        """A snapshot that this process began with was compared with the log."""
+        ...
+
     def events_unchecked(self, ledger: str, count: int) -> None:
         """So many events were taken from a snapshot and not read again since."""
         ...
@@ -230,6 +234,11 @@ class Snapshots:
             self.unchecked = None
             self._tell_unchecked(0)
 
+    def rechecked(self, kind: Kind, *, same: bool) -> None:
+        """Report that a snapshot was compared with the log."""
+        with suppress(Exception):
+            self._observer.snapshot_rechecked(kind, same=same)
+
     def _tell_unchecked(self, count: int) -> None:
         with suppress(Exception):
             self._observer.events_unchecked(self._ledger, count)
@@ -278,6 +287,7 @@ class Snapshots:
             PersistenceError: as `Store.commit`.
 
         """
+        book, waiting = self._book, dict(self._waiting)
         snapshots = self._take()
         if not snapshots:
             self._store.commit(records, commit)
@@ -285,7 +295,8 @@ class Snapshots:
         try:
             self._store.commit(records, replace(commit, snapshots=snapshots))
         except HeadMovedError:
-            self._not_saved(snapshots, "somebody else committed first")
+            # What they hold was committed before, and is as good with the next commit.
+            self._book, self._waiting = book, waiting
             raise
         except PersistenceError as error:
             # Whether a commit that failed was recorded, nobody knows but the head, if it moved it.

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import SECRETS
-from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.book import LogError, read
+from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.deciding import decide
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.sealing import Sealed, seal
 from croupier.services.ledger.state import Layer
-from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey
+from croupier.services.store.store import Commit, Head, RequestEntry, RequestKey, Store
 from croupier.v1 import events_pb2
 
 CLOCK_TOLERANCE_US = 5_000_000
@@ -26,13 +27,15 @@ CLOCK_TOLERANCE_US = 5_000_000
 class Receipt:
     """Proof of recording: the positions a request's events have, and the events.
 
-    Unless it `hides` something, anybody may see all of them, and nobody has to look at each.
+    `durability` says how safe they are, in a word of the engine. Unless it `hides` something,
+    anybody may see all of them, and nobody has to look at each.
     """
 
     first: int
     last: int
     version: int
     events: tuple[events_pb2.Event, ...]
+    durability: str = ""
     hides: bool = field(default=True, compare=False)
 
 
@@ -50,13 +53,18 @@ class Turn:
     """What a turn has decided so far. Where it says something was recorded, it will be."""
 
     def __init__(
-        self, committed: Committed, done_before: dict[RequestKey, RequestEntry], now_us: int
+        self,
+        committed: Committed,
+        done_before: dict[RequestKey, RequestEntry],
+        now_us: int,
+        durability: str,
     ) -> None:
         self.sealed: list[Sealed] = []
         self.entries: list[RequestEntry] = []
         self._committed = committed
         self._done_before = done_before
         self._now_us = now_us
+        self._durability = durability
         self._layer = Layer(committed)
         self._frontier = committed.head.frontier
         self._recorded_us = max(now_us, committed.head.recorded_us)
@@ -68,6 +76,8 @@ class Turn:
         for request in requests:
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise  # which is no fault of the command
             except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
                 found.append(error)
         return found
@@ -85,6 +95,8 @@ class Turn:
         for item, request in enumerate(requests):
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise
             except Exception as error:  # noqa: BLE001  # it is the answer
                 self._layer, self._frontier, self._receipts = before, frontier, receipts
                 del self.sealed[sealed:], self.entries[entries:]
@@ -116,6 +128,7 @@ class Turn:
         if found := self._recorded(request):
             return found
         check_times(request, self._now_us, self._committed.head)
+        _check_position(request, self._frontier.size)
         layer = Layer(self._layer)
         drafts = decide(layer, request)
         if request.validate_only:
@@ -124,7 +137,9 @@ class Turn:
         events = tuple(one.event for one in sealed)
         first, last = events[0], events[-1]
         hides = not SECRETS.isdisjoint(type(draft.event) for draft in drafts)
-        receipt = Receipt(first.position, last.position, last.version, events, hides)
+        receipt = Receipt(
+            first.position, last.position, last.version, events, self._durability, hides
+        )
         # From here on nothing can fail: the command is part of the turn.
         self._layer.merge(layer)
         self._frontier = frontier
@@ -148,6 +163,21 @@ class Turn:
         self._committed.advance(self._layer, self.commit)
 
 
+def original(store: Store, entry: RequestEntry) -> Receipt:
+    """Return the receipt that a request got when it was recorded.
+
+    Raises:
+        LogError: the index of request ids says something else than the records: it is in no tree.
+
+    """
+    records = store.records(entry.first - 1, entry.last - entry.first + 1)
+    events = tuple(read(record) for record in records)
+    if not events or not all(is_caused_by(event, entry) for event in events):
+        msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
+        raise LogError(msg)
+    return Receipt(entry.first, entry.last, events[-1].version, events, store.durability)
+
+
 def check_times(request: Request, now_us: int, head: Head) -> None:
     """Refuse a request that comes too late, or a clock that is behind the ledger's `head`."""
     if request.deadline_us is not None and request.deadline_us <= now_us:
@@ -158,12 +188,29 @@ def check_times(request: Request, now_us: int, head: Head) -> None:
             "the request was not to be decided after its not_after",
             field="not_after",
         )
+    check_clock(now_us, head)
+
+
+def check_clock(now_us: int, head: Head) -> None:
+    """Refuse to record anything where the clock is behind the ledger's `head`."""
     ahead_us = head.recorded_us - now_us
     if ahead_us > CLOCK_TOLERANCE_US:
         raise Refused(
             Reason.CLOCK_BEHIND,
             f"the ledger's last event is {ahead_us} us ahead of this machine's clock",
             ahead_us=ahead_us,
+        )
+
+
+def _check_position(request: Request, position: int) -> None:
+    """Refuse a request that was to be decided at another position of the log."""
+    if request.expected_position is not None and request.expected_position != position:
+        raise Refused(
+            Reason.VERSION_MISMATCH,
+            f"the log was to end at {request.expected_position}, it ends at {position}",
+            field="accept_position",
+            position=position,
+            expected=request.expected_position,
         )
 
 

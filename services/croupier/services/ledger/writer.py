@@ -9,60 +9,30 @@ process holds goes to a thread.
 from __future__ import annotations
 
 import asyncio
-import contextlib
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from threading import Thread
 from time import perf_counter
-from typing import Protocol
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.book import LogError, read
-from croupier.services.ledger.committed import Committed, is_caused_by
+from croupier.services.ledger.answering import Answering
+from croupier.services.ledger.blocking import in_thread
+from croupier.services.ledger.book import LogError, LostError, NewerLogError
+from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.fence import RECENT, refusal
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer, Outcome, TurnEnd
+from croupier.services.ledger.pace import Pace
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
-from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
-from croupier.services.ledger.turn import Answer, Found, Receipt, Turn
+from croupier.services.ledger.snapshots import Snapshots
+from croupier.services.ledger.turn import Answer, Found, Receipt, Turn, original
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
-from croupier.v1 import events_pb2
 
 logger = structlog.get_logger()
-
-
-class Observer(SnapshotObserver, Protocol):
-    """Who is told what the writer does."""
-
-    def turn_committed(
-        self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
-    ) -> None:
-        """Events were recorded with one commit."""
-        ...
-
-    def queue_changed(self, ledger: str, waiting: int) -> None:
-        """So many requests wait for a turn."""
-        ...
-
-    def ledger_fenced(self, ledger: str, why: str) -> None:
-        """The ledger is not served any more."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one writer."""
-
-    queue: int = 10_000
-    """Requests waiting; beyond it callers are told to come back."""
-    batch: int = 256
-    """Requests decided in one turn, unless one atomic batch has more."""
-    live_tables: int = 10_000
-    """Tables kept in memory."""
-    snapshots: Policy = field(default_factory=Policy)
-    """After how many events snapshots are taken."""
 
 
 _NOTHING = Head()
@@ -94,6 +64,8 @@ class Writer:
         self._admission = Admission(limits.queue)
         self._rounds = rounds
         self._waiting: asyncio.Task[None] | None = None
+        self._pace = Pace(limits.batch)
+        self._answering = Answering(ledger, store, self._go_on)
         self._idle = asyncio.Event()
         self._idle.set()
         self._fresh = False
@@ -101,6 +73,9 @@ class Writer:
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
+        self.newer = False  # whether that is because a newer program wrote in its log
+        self.lost = False
+        self.recent: deque[RequestEntry] = deque(maxlen=RECENT)
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -154,6 +129,11 @@ class Writer:
         except PersistenceError as error:
             raise self._unavailable(error) from error
         self._check_fenced()
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether `committed` is what the last turn, or the last `refresh`, found."""
+        return self._fresh and not self.fenced
 
     @property
     def busy(self) -> bool:
@@ -212,59 +192,61 @@ class Writer:
 
     async def _turn_later(self) -> None:
         try:
+            started = perf_counter()
             await self._wait_for_lock()
+            waited_s = perf_counter() - started
             self._locked_turn()
+            self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
             self._refuse_all(self._unavailable(error))
         finally:
-            self._waiting = None
+            if self._waiting is asyncio.current_task():
+                self._waiting = None
             self._go_on()
 
     def _locked_turn(self) -> int:
+        before = self.committed.head
+        jobs = self._admission.take(self._pace.batch)
         try:
-            jobs = self._admission.take(self._limits.batch)
             self._observer.queue_changed(self._ledger, self._admission.waiting)
             answers = self._record(jobs) if jobs else []
+        except HeadMovedError as error:
+            return self._lost(jobs, error)
         finally:
             self._unlock()
-        for job, answer in zip(jobs, answers, strict=True):
-            if not job.gone:
-                job.answer.set_result(answer)
+        head = self.committed.head
+        self._answering.give(jobs, answers, head.position if head != before else 0)
         self._go_on()
         return len(jobs)
+
+    def _lost(self, jobs: Sequence[Job], error: HeadMovedError) -> int:
+        """Decide jobs again, since somebody else was first: fewer at once, and a bit later."""
+        pause_s = self._pace.lost()
+        if self._pace.is_hopeless:
+            self._answering.give(jobs, _all(jobs, self._unavailable(error)), 0)
+            self._go_on()
+            return len(jobs)
+        self._admission.put_back(jobs)
+        self._waiting = asyncio.create_task(self._turn_after(pause_s))
+        return 0
+
+    async def _turn_after(self, pause_s: float) -> None:
+        await asyncio.sleep(pause_s)
+        self._waiting = None
+        self._go_on()
 
     def _go_on(self) -> None:
         """Ask for another turn if something is left to do."""
         if not self._admission.jobs:
-            self._idle.set()
+            if not self._answering.pending:
+                self._idle.set()
         elif self._waiting is None:
             self._rounds.wants(self, self._admission.jobs)
 
     async def _wait_for_lock(self) -> None:
-        """Wait for the lock in a thread that dies with the process, however long that takes."""
-        loop = asyncio.get_running_loop()
-        locked: asyncio.Future[None] = loop.create_future()
-
-        def answer(error: Exception | None) -> None:
-            if locked.cancelled():
-                if error is None:
-                    self._store.unlock()
-            elif error is None:
-                locked.set_result(None)
-            else:
-                locked.set_exception(error)
-
-        def wait() -> None:
-            error: Exception | None = None
-            try:
-                self._store.lock()
-            except Exception as failed:  # noqa: BLE001  # whatever it is, who waits is told
-                error = failed
-            with contextlib.suppress(RuntimeError):  # the loop is closed, the process ends
-                loop.call_soon_threadsafe(answer, error)
-
-        Thread(target=wait, daemon=True, name=f"lock of {self._ledger}").start()
-        await locked
+        """Wait for the lock in a thread; one that comes too late is given back."""
+        name = f"lock of {self._ledger}"
+        await in_thread(self._store.lock, name, lambda _: self._unlock())
 
     def _unlock(self) -> None:
         try:
@@ -274,39 +256,67 @@ class Writer:
             logger.exception("lock not given back", ledger=self._ledger)
 
     def _record(self, jobs: Sequence[Job]) -> list[list[Answer]]:
-        """Decide and record jobs under the lock, and return the answers of each."""
+        """Decide and record jobs under the lock, and return the answers of each.
+
+        Raises:
+            HeadMovedError: nothing was recorded, since somebody else was first.
+
+        """
         started = perf_counter()
+        end = TurnEnd(sum(len(job.requests) for job in jobs))
+        try:
+            answers = self._answers(jobs, end)
+        except HeadMovedError:
+            end.outcome = Outcome.LOST
+            raise
+        finally:
+            end.seconds = perf_counter() - started
+            self._tell(end)
+        if end.outcome in (Outcome.RECORDED, Outcome.NOTHING):
+            self._pace.won()
+            self._admission.answered(end.requests, end.seconds)
+        return answers
+
+    def _tell(self, end: TurnEnd) -> None:
+        """Tell the observer how a turn ended."""
+        try:
+            if end.outcome is Outcome.LOST:
+                self._observer.turn_conflicted(self._ledger)
+            if end.events:
+                self._observer.turn_committed(self._ledger, end.events, end.commands, end.seconds)
+            self._observer.turn_ended(self._ledger, end)
+        except Exception:
+            # It is recorded: whoever watches may fail, the callers get their receipts.
+            logger.exception("observer failed", ledger=self._ledger)
+
+    def _answers(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Answer]]:
         try:
             turn, found = self._decide(jobs)
             if turn.sealed:
-                self._commit(turn)
+                self._commit(turn, end)
             self._fresh = True
-            answers = [[self._answer(one) for one in job] for job in found]
+            return [[self._answer(one) for one in job] for job in found]
+        except HeadMovedError:
+            raise
         except (LogError, DataError) as error:
+            end.outcome = Outcome.FENCED
             self._fence(error)
             return _all(jobs, self._fenced_refusal())
         except PersistenceError as error:
+            end.outcome = Outcome.UNAVAILABLE
             return _all(jobs, self._unavailable(error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
+            end.outcome = Outcome.FAILED
             self._forget()
             return _all(jobs, error)
-        seconds = perf_counter() - started
-        self._admission.answered(sum(len(job.requests) for job in jobs), seconds)
-        if turn.sealed:
-            events = [sealed.event for sealed in turn.sealed]
-            try:
-                self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
-            except Exception:
-                # It is recorded: whoever watches may fail, the callers get their receipts.
-                logger.exception("observer failed", ledger=self._ledger)
-        return answers
 
     def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
         self._catch_up()
         keys = {request.key for job in jobs for request in job.requests}
-        turn = Turn(self.committed, self._store.find_requests(keys), self._clock())
+        done_before, durability = self._store.find_requests(keys), self._store.durability
+        turn = Turn(self.committed, done_before, self._clock(), durability)
         found = [
             turn.decide_together(job.requests) if job.atomic else turn.decide_each(job.requests)
             for job in jobs
@@ -317,42 +327,33 @@ class Writer:
         self.committed.catch_up(self._store.head())
         self._fresh = True
 
-    def _commit(self, turn: Turn) -> None:
+    def _commit(self, turn: Turn, end: TurnEnd) -> None:
         """Record a turn, and find out what became of it where the engine does not say.
 
         Raises:
-            PersistenceError: it was not recorded, or nobody can tell; the state in memory is gone.
+            HeadMovedError: it was not recorded, since somebody else was first.
+            PersistenceError: it was not recorded, or nobody can tell. The state in memory is that
+                before the turn, and goes on from there with whatever the log says.
 
         """
-        commit = turn.commit
+        commit, started = turn.commit, perf_counter()
         try:
             self.snapshots.commit([sealed.record for sealed in turn.sealed], commit)
         except HeadMovedError:
-            self._forget()
             raise
         except PersistenceError:
-            try:
-                recorded = self._store.head() == commit.head
-            except PersistenceError:
-                self._forget()
-                raise
-            logger.warning("commit failed", ledger=self._ledger, recorded=recorded)
+            recorded = self._store.head() == commit.head
+            at = commit.head.position
+            logger.warning("commit failed", ledger=self._ledger, position=at, recorded=recorded)
             if not recorded:
                 raise
+        end.outcome, end.commit_s = Outcome.RECORDED, perf_counter() - started
+        end.events, end.commands = [one.event for one in turn.sealed], len(turn.entries)
+        self.recent.extend(turn.entries)
         turn.committed_now()
 
     def _answer(self, found: Found) -> Answer:
-        return self._original(found) if isinstance(found, RequestEntry) else found
-
-    def _original(self, entry: RequestEntry) -> Receipt:
-        """Return the receipt that a request got when it was recorded."""
-        records = self._store.records(entry.first - 1, entry.last - entry.first + 1)
-        events = tuple(read(record) for record in records)
-        # The index of request ids is in no tree, the records are.
-        if not events or not all(is_caused_by(event, entry) for event in events):
-            msg = f"positions {entry.first} to {entry.last} are not of request {entry.key}"
-            raise LogError(msg)
-        return Receipt(entry.first, entry.last, events[-1].version, events)
+        return original(self._store, found) if isinstance(found, RequestEntry) else found
 
     # --- when something is wrong -----------------------------------------------------------------
 
@@ -366,15 +367,15 @@ class Writer:
 
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
-        self.fenced = str(error)
+        self.fenced, at = str(error), self.seen.position
+        self.newer, self.lost = isinstance(error, NewerLogError), isinstance(error, LostError)
         self._forget()
-        logger.critical("ledger fenced", ledger=self._ledger, why=self.fenced)
+        logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        message = f"ledger {self._ledger} waits for an operator: {self.fenced}"
-        return Refused(Reason.LEDGER_FENCED, message, ledger=self._ledger, why=self.fenced)
+        return refusal(self._ledger, self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:

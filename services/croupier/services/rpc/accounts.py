@@ -32,14 +32,14 @@ class AccountService(AccountServiceServicer):
     async def Deposit(self, request: pb.DepositRequest, context: Any) -> pb.DepositResponse:
         receipt = await self._move(*wire.deposit_from_wire(request))
         return pb.DepositResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             account=self._account_after(request),
         )
 
     async def Withdraw(self, request: pb.WithdrawRequest, context: Any) -> pb.WithdrawResponse:
         receipt = await self._move(*wire.withdraw_from_wire(request))
         return pb.WithdrawResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             account=self._account_after(request),
         )
 
@@ -94,7 +94,7 @@ class AccountService(AccountServiceServicer):
         )
 
     async def _results(self, answers: list[Answer]) -> list[receipts_pb2.CommandResult]:
-        results = views.Results(self._ledgers.engine.durability, self._command_refused)
+        results = views.Results(self._command_refused)
         return await self._bulk.each(results.add, answers)
 
     async def _move(self, ledger_id: str, request: Request) -> Receipt:
@@ -104,10 +104,12 @@ class AccountService(AccountServiceServicer):
         """Return the account that money was moved of, None where none was moved."""
         if request.validate_only:
             return None
-        return self._account(request.account, "account", request.currency)
+        return self._account(request.account, "account", request.currency, decided=True)
 
-    def _account(self, name: str, field: str, currency: str) -> pb.Account:
+    def _account(
+        self, name: str, field: str, currency: str, *, decided: bool = False
+    ) -> pb.Account:
         ledger_id, account = names.parse_account(name, field)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        balance = ledger.balance(account, currency)
+        balance = ledger.balance(account, currency, decided=decided)
         return views.account_to_wire(ledger_id, account, currency, balance)

@@ -111,7 +111,7 @@ class AuditService(AuditServiceServicer):
         loop = asyncio.get_running_loop()
         due = loop.time() + self._heartbeat_s
         while True:
-            self._streams.check_serving()
+            self._streams.check_serving(next_position=position + 1)
             ledger = self._ledgers.get(watch.ledger)
             head = ledger.head().position
             encoded = b""

@@ -49,6 +49,8 @@ ROLES: dict[str, frozenset[Role]] = {
     "/croupier.v1.AdminService/GetLedger": _ANY,
     "/croupier.v1.AdminService/ListLedgers": _ANY,
     "/croupier.v1.AdminService/VoidRound": _MONEY,
+    "/croupier.v1.AdminService/GetFence": _SUMS,
+    "/croupier.v1.AdminService/UnfenceLedger": _MONEY,
     "/croupier.v1.AdminService/GetServerInfo": _ANY,
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": _ANY,
     "/grpc.channelz.v1.Channelz/GetTopChannels": _OPS,

@@ -22,7 +22,7 @@ class TableService(TableServiceServicer):
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
         receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         return pb.OpenTableResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             table=views.table_to_wire(ledger_id, ledger.table(request.table_id), caller().eyes),
         )
 
@@ -56,6 +56,6 @@ class TableService(TableServiceServicer):
         receipt = eyes.receipt(ledger, await ledger.submit(parsed), caller().eyes)
         _, table_id = names.parse_table(request.name, "name")
         return pb.CloseTableResponse(
-            receipt=views.receipt_to_wire(receipt, self._ledgers.engine.durability),
+            receipt=views.receipt_to_wire(receipt),
             table=views.table_to_wire(ledger_id, ledger.table(table_id), caller().eyes),
         )

@@ -14,6 +14,7 @@ from croupier.domain.games import GAMES
 from croupier.domain.games.protocol import Allowed, Eyes, secretive
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
+from croupier.services.ledger.fence import Fence
 from croupier.services.ledger.sealing import timestamp
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
@@ -36,9 +37,7 @@ RESULTS_BYTES_MAX = 2_000_000
 M = TypeVar("M", bound=Message)
 
 
-def receipt_to_wire(
-    receipt: Receipt, durability: str, *, omit_events: bool = False
-) -> receipts_pb2.Receipt:
+def receipt_to_wire(receipt: Receipt, *, omit_events: bool = False) -> receipts_pb2.Receipt:
     """Return a receipt as its message."""
     return receipts_pb2.Receipt(
         first_position=receipt.first,
@@ -46,7 +45,7 @@ def receipt_to_wire(
         version=receipt.version,
         events=() if omit_events else receipt.events,
         events_omitted=omit_events,
-        durability=durability,
+        durability=receipt.durability,
     )
 
 
@@ -59,11 +58,9 @@ class Results:
 
     def __init__(
         self,
-        durability: str,
         command_refused: Callable[[str], None],
         seen: Callable[[Receipt], Receipt] = lambda receipt: receipt,
     ) -> None:
-        self._durability = durability
         self._seen = seen
         self._command_refused = command_refused
         self._room = RESULTS_BYTES_MAX
@@ -84,7 +81,7 @@ class Results:
             return receipts_pb2.CommandResult(refusal=refusal_to_wire(refusal))
         omit = self._room <= 0
         given = answer if omit else self._seen(answer)
-        receipt = receipt_to_wire(given, self._durability, omit_events=omit)
+        receipt = receipt_to_wire(given, omit_events=omit)
         return receipts_pb2.CommandResult(receipt=receipt)
 
 
@@ -169,6 +166,29 @@ def ledger_to_wire(ledger: Summary) -> admin_pb2.Ledger:
         root=ledger.head.frontier.root,
         recorded_time=timestamp(ledger.head.recorded_us),
         format_version=ledger.format_version,
+    )
+
+
+def fence_to_wire(fence: Fence) -> admin_pb2.Fence:
+    """Return what is behind a fence as its message."""
+    return admin_pb2.Fence(
+        why=fence.why,
+        position=fence.head.position,
+        root=fence.head.frontier.root,
+        known_position=fence.known.position,
+        known_root=fence.known.frontier.root,
+        known_recorded_time=timestamp(fence.known.recorded_us),
+        lost_first=fence.first,
+        lost_last=fence.last,
+        lost_requests=[
+            admin_pb2.LostRequest(
+                caller=one.caller,
+                request_id=one.request_id,
+                first_position=one.first,
+                position=one.last,
+            )
+            for one in fence.requests
+        ],
     )
 
 

@@ -24,9 +24,12 @@ from eventsourcing.persistence import (
 )
 
 from croupier.services.audit.tree import Frontier
+from croupier.services.files import writable_folder
 from croupier.services.store.lock import FileLock
+from croupier.services.store.room import hint
 from croupier.services.store.sqlite_commit import INSERT, record, row_of
 from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
+from croupier.services.store.sqlite_file import check_file, check_tables
 from croupier.services.store.sqlite_schema import SNAPSHOTS, statements
 from croupier.services.store.store import (
     Commit,
@@ -52,6 +55,8 @@ class Recorder(library.SQLiteApplicationRecorder):
     `commit=` the events are records that hold their positions, and the head is compared and moved
     in the same transaction. A log with a head takes no more events without one.
     """
+
+    durability = "fsync"
 
     def __init__(
         self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
@@ -139,7 +144,10 @@ class Recorder(library.SQLiteApplicationRecorder):
 
     def is_made(self) -> bool:
         """Return whether the file has the schema, which is made whole or not at all."""
-        return self._has_table("head")
+        if self._has_table("head"):
+            return True
+        check_tables(self._connection)
+        return False
 
     def add_snapshots(self) -> None:
         """Make the table of snapshots in a file that has none; without it all else works."""
@@ -252,6 +260,9 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
 
+    def confirm(self) -> None:
+        """Do nothing: a commit is on disk when it returns."""
+
     @property
     def _file_lock(self) -> FileLock:
         if self._lock is None:
@@ -326,7 +337,7 @@ class SQLiteEngine:
     """Ledgers as files of one folder."""
 
     name = "sqlite"
-    durability = "fsync"
+    durability = Recorder.durability
 
     def __init__(self, folder: Path) -> None:
         """Use `folder`, made if it does not exist.
@@ -335,8 +346,8 @@ class SQLiteEngine:
             OSError: the folder cannot be made or written.
 
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = writable_folder(folder, "data")
+        self.where = str(folder)
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that have a file here, sorted."""
@@ -355,12 +366,19 @@ class SQLiteEngine:
         # What a ledger holds is for the service's user alone; SQLite keeps the mode for its files.
         with suppress(OSError):  # what is wrong with the place, SQLite says below
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            check_file(path)
         recorder = Recorder(Datastore(str(path)))
         try:
             if not recorder.is_made():
                 recorder.create_table()
             recorder.add_snapshots()
+        except PersistenceError as error:
+            recorder.close()
+            raise type(error)(f"{error}{hint(self._folder)}") from error
         except BaseException:
             recorder.close()
             raise
         return recorder
+
+    def close(self) -> None:
+        """Let go of nothing: stores hold what is held."""

@@ -6,12 +6,12 @@ library's notifications, since those already hold their position.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
 
-from eventsourcing.persistence import IntegrityError, Notification
+from eventsourcing.persistence import IntegrityError, Notification, PersistenceError
 
 from croupier.services.audit.tree import Frontier
 
@@ -21,6 +21,10 @@ RequestKey = tuple[str, str]
 
 class HeadMovedError(IntegrityError):
     """The head is not where the commit expected it: somebody else committed first."""
+
+
+class NewerLayoutError(PersistenceError):
+    """A newer program made the store; this one would not understand it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,11 @@ class Commit:
 class Store(Protocol):
     """One ledger's log in some engine. Raises the library's persistence errors."""
 
+    @property
+    def durability(self) -> str:
+        """Return how safe a commit is when `commit` returns, in a word that receipts carry."""
+        ...
+
     def head(self) -> Head:
         """Return the committed head."""
         ...
@@ -167,6 +176,14 @@ class Store(Protocol):
         """
         ...
 
+    def confirm(self) -> Callable[[], str] | None:
+        """Return what makes sure that all commits so far are as safe as was asked for.
+
+        It blocks, for a limited time, and is to be called in a thread; it returns how safe they
+        are, and never fails. None means that they are that safe already.
+        """
+        ...
+
     def try_lock(self) -> bool:
         """Take the ledger's lock if nobody has it or waits for it."""
         ...
@@ -187,9 +204,20 @@ class Store(Protocol):
 class Engine(Protocol):
     """Where ledgers are kept."""
 
-    name: str
-    durability: str
-    """What an acknowledgement means, in a word that receipts carry."""
+    @property
+    def name(self) -> str:
+        """Return which kind of engine it is."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """Return where the ledgers are, for a person; nothing secret is in it."""
+        ...
+
+    @property
+    def durability(self) -> str:
+        """Return what an acknowledgement means, in a word that receipts carry."""
+        ...
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that may exist here, sorted."""
@@ -201,4 +229,8 @@ class Engine(Protocol):
 
     def open(self, ledger: str) -> Store:
         """Return the store of a ledger, made if it does not exist."""
+        ...
+
+    def close(self) -> None:
+        """Let go of all that the engine holds; stores are closed before."""
         ...

@@ -1,0 +1,26 @@
+"""What an acknowledgement means: how safe a commit is when it is answered."""
+
+from __future__ import annotations
+
+from croupier.services.store.redis.address import Address
+
+MEMORY, FSYNC = "memory", "fsync"
+
+
+def least(address: Address) -> str:
+    """Return how safe a commit is as soon as the server has answered."""
+    return FSYNC if address.fsync == "always" else MEMORY
+
+
+def asked(address: Address) -> str:
+    """Return how safe a commit is when its answer has waited in time."""
+    own = MEMORY if address.fsync == "everysec" else FSYNC
+    return reached(address, own, address.replicas)
+
+
+def reached(address: Address, own: str, replicas: int) -> str:
+    """Return the level of a commit that is so safe on its server, and on so many replicas."""
+    if not replicas:
+        return own
+    kind = "replicas_fsync" if address.replicas_fsync else "replicas"
+    return f"{own}+{kind}:{min(replicas, address.replicas)}"
