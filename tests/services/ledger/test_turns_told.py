@@ -59,7 +59,6 @@ async def test_a_turn_that_only_repeats_records_nothing(told):
         ("fails", Outcome.UNAVAILABLE),
         ("head_fails", Outcome.UNAVAILABLE),
         ("fails_but_persisted", Outcome.RECORDED),
-        ("head_moved", Outcome.LOST),
         ("head_is_corrupt", Outcome.FENCED),
         ("head_of_an_older_copy", Outcome.FENCED),
     ],
@@ -70,7 +69,15 @@ async def test_a_turn_is_told_by_what_became_of_it(told, fault, outcome):
     await asyncio.gather(house.deposit("anna", 5), return_exceptions=True)
     assert [turn.outcome for turn in turns] == [outcome]
     assert (house.watcher.commits != []) == (outcome is Outcome.RECORDED)
-    assert (house.watcher.conflicts != []) == (outcome is Outcome.LOST)
+    assert house.watcher.conflicts == []
+
+
+async def test_a_turn_that_was_lost_is_told_and_then_the_one_that_records(told):
+    house, store, turns = told
+    store.fault = "head_moved"
+    await house.deposit("anna", 5)
+    assert [turn.outcome for turn in turns] == [Outcome.LOST, Outcome.RECORDED]
+    assert len(house.watcher.conflicts) == len(house.watcher.commits) == 1
 
 
 async def test_a_fault_of_the_program_is_told(told, monkeypatch):
