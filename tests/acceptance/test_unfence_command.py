@@ -139,6 +139,15 @@ async def test_bad_requests_about_fences_are_refused(restored, serve, request_, 
     assert fence.position == 4
 
 
+async def test_a_ledger_that_is_served_has_no_fence(tmp_path, serve):
+    caller = await (await serve(tmp_path / "served")).client()
+    await furnish(caller)
+    before = await caller.evidence("casino")
+    for request in (unfence(), admin_pb2.GetFenceRequest(name="ledgers/casino")):
+        assert_refused(await caller.refusal(request), Reason.LEDGER_NOT_FENCED)
+    assert await caller.evidence("casino") == before
+
+
 async def test_only_an_operator_ends_a_fence_and_only_in_his_ledgers(restored, serve, tokens):
     callers = {role: tokens.new(role, role) for role in ("operator", "dealer", "auditor", "ops")}
     callers["elsewhere"] = tokens.new("elsewhere", "operator", ledgers=["other"])
