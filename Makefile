@@ -44,10 +44,11 @@ demo: $(INSTALLED) ## play the demonstration once and exit
 test: $(INSTALLED) ## run the tests
 	@$(BIN)/python -m pytest -n 2 tests
 
-test-ops: $(INSTALLED) ## run what needs Prometheus: rules, alerts and dashboards against the real one
+test-ops: $(INSTALLED) ## run what needs Prometheus: rules, alerts and dashboards against the real one; units, manifests
 	@for program in prometheus promtool; do command -v $$program > /dev/null \
 		|| { echo "test-ops: $$program was not found; install the distribution's package prometheus" >&2; exit 1; }; done
 	@$(BIN)/python -m pytest -n 2 tests/ops
+	@$(BIN)/python -m pytest -m ops tests/deploy --ignore tests/deploy/test_image_runs.py
 
 check: $(INSTALLED) ## lint, format, types, import direction, protos, stub drift
 	@mkdir -p build
@@ -85,6 +86,7 @@ stubs: $(INSTALLED)
 
 image-check: $(INSTALLED) ## carry out the Dockerfile's steps and run the result, without an engine; takes root
 	@$(BIN)/python -m pytest -m ops tests/deploy/test_image_runs.py
+
 drills: $(INSTALLED) ## break real Redis servers under load: what is lost, how long it takes
 	@$(BIN)/python -m tests.drills
 

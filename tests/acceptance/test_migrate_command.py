@@ -10,6 +10,8 @@ from tests.support.processes import ServerProcess
 from tests.support.serving import Client as Caller
 from tests.support.stories import furnish, play_round
 
+pytestmark = pytest.mark.sqlite("it moves between folders")
+
 
 @pytest.fixture
 async def left(tmp_path):

@@ -70,7 +70,7 @@ async def log(client: Client) -> list[events_pb2.Event]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def past(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Past]:
     with ServerProcess(tmp_path_factory.mktemp("past") / "data") as server:
-        await play_all(server.address, rounds=30, seed=3, say=lambda *_, **__: None)
+        await play_all(server.address, rounds=12, seed=3, say=lambda *_, **__: None)
         client = Client(server.address)
         events = await log(client)
         await client.channel.close()
@@ -97,8 +97,14 @@ async def test_every_round_is_what_its_events_and_the_books_say(past: Past, game
         recalled, first, last = answer.round, events[0], events[-1]
         assert (recalled.first_position, recalled.last_position) == (first.position, last.position)
         assert (recalled.first_version, recalled.last_version) == (first.version, last.version)
-        assert recalled.status == audit_pb2.ROUND_STATUS_SETTLED
-        assert (recalled.start_time, recalled.end_time) == (first.recorded_time, last.recorded_time)
+        assert recalled.start_time == first.recorded_time
+        if last.HasField("round_settled"):
+            assert recalled.status == audit_pb2.ROUND_STATUS_SETTLED
+            assert recalled.end_time == last.recorded_time
+        else:  # only the newest may be
+            assert number == past.rounds(game)[-1]
+            assert recalled.status == audit_pb2.ROUND_STATUS_OPEN
+            assert not recalled.HasField("end_time")
         assert recalled.paytable_digest == first.round_started.paytable_digest
         assert recalled.options == steps[0].table.options
         assert recalled.carried == last.round_settled.carried
@@ -184,7 +190,7 @@ async def test_who_acted_and_where_chance_came_from_are_told(past: Past):
     dealer = {("dealer", "chance")}
     dice = [game for game in GAMES if game not in ("royal_casino", "fish_prawn_crab")]
     assert all(sources[game] == dealer for game in dice)
-    assert sources["royal_casino"] <= {("device", "shuffler-7"), ("service", "hmac-sha256")}
+    assert sources["royal_casino"] <= dealer | {("service", "hmac-sha256")}
     assert sources["royal_casino"]
     await client.channel.close()
 

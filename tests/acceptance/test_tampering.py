@@ -18,6 +18,8 @@ from tests.support.refusals import assert_refused
 from tests.support.serving import Client, serving
 from tests.support.stories import create_ledger, deposit, furnish, open_table, play_round
 
+pytestmark = pytest.mark.sqlite("its file is changed")
+
 
 async def recorded(data: Path) -> None:
     """Record a round in one ledger and nothing much in another."""

@@ -272,6 +272,9 @@ async def test_a_collector_that_is_away_is_a_line_and_keeps_nobody_waiting(tmp_p
             await client.admin.create_ledger("main")
             assert (await client.admin.get_ledger("main")).position == 1
         assert await asyncio.to_thread(server.stop) == 0
+    (line, *_) = [json.loads(one) for one in log.read_text().splitlines() if one[:1] == "{"]
+    assert line["event"] == "traces not sent"
+    assert "127.0.0.1:9" in line["error"]
 
 
 def test_the_setting_has_a_flag():

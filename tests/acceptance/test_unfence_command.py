@@ -18,6 +18,8 @@ from tests.support.serving import Client as Caller
 from tests.support.serving import fresh
 from tests.support.stories import deposit, furnish
 
+pytestmark = pytest.mark.sqlite("a copy of its file is put back")
+
 REASON = "restored from the copy of the night"
 
 

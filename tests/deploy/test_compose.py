@@ -20,10 +20,13 @@ from tests.support.deployments import (
     stops_within_s,
 )
 from tests.support.dockerfile import ROOT, stages
+from tests.support.processes import ServerProcess
+from tests.support.redis_server import RedisServer
 
 FILES = sorted(file.name for file in DEPLOY.glob("compose*.yaml"))
 PLAIN = ("compose.yaml",)
-TOGETHER = [PLAIN, ("compose.yaml", "compose.tls.yaml")]
+REDIS = ("compose.yaml", "compose.redis.yaml")
+TOGETHER = [PLAIN, ("compose.yaml", "compose.tls.yaml"), REDIS]
 
 
 @pytest.fixture(params=TOGETHER, ids="+".join)
@@ -49,9 +52,9 @@ def test_every_compose_file_is_tried():
 
 def test_images_are_exact_versions(services):
     for name, service in services.items():
-        assert re.fullmatch(r"[a-z/-]+:v?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?", service["image"]), (
-            name
-        )
+        assert re.fullmatch(
+            r"[a-z/-]+:v?\d+\.\d+\.\d+(-alpine)?(@sha256:[0-9a-f]{64})?", service["image"]
+        ), name
     version = stages()[-1].labels["org.opencontainers.image.version"]
     assert services["croupier"]["image"] == f"croupier:{version}"
     build = services["croupier"]["build"]
@@ -122,7 +125,34 @@ def test_ports_are_those_on_which_it_listens(services, settings):
 def test_nothing_else_is_published_beyond_this_machine(services):
     for name, service in services.items():
         if name != "croupier":
-            assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+            assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ()))
+
+
+def test_a_redis_that_is_run_as_said_is_one_that_ledgers_are_entrusted_to(tmp_path):
+    whole = composed(*REDIS)
+    server, *flags = whole["services"]["redis"]["command"]
+    assert server == "redis-server"
+    said = dict(zip(flags[::2], flags[1::2], strict=True))
+    given = {name.removeprefix("--"): value for name, value in said.items()}
+    assert given.pop("dir") == next(iter(mounts(whole["services"]["redis"])))
+    with RedisServer(tmp_path / "redis") as redis:
+        # None of the test's own settings but the port and the folder.
+        redis.kill()
+        redis.settings = {"bind": "127.0.0.1", **given}
+        redis.start()
+        with ServerProcess(tmp_path / "data", f"--engine={redis.url}") as served:
+            assert any("engine   redis" in line for line in served.said)
+            assert served.stop() == 0
+
+
+def test_nobody_but_the_service_reaches_redis():
+    whole = composed(*REDIS)
+    url = whole["services"]["croupier"]["environment"]["CROUPIER_ENGINE"]
+    assert url == "redis://redis:6379"
+    (network,) = whole["services"]["redis"]["networks"]
+    assert whole["networks"][network] == {"internal": True}
+    on_it = {name for name, one in whole["services"].items() if network in one["networks"]}
+    assert on_it == {"croupier", "redis"}
 
 
 def test_it_has_time_to_stop(services, settings):

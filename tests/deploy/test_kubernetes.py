@@ -16,7 +16,7 @@ from tests.support.deployments import kubernetes_environment, settings_of, stops
 from tests.support.dockerfile import ROOT, stages
 from tests.support.kustomize import KUBERNETES, one, rendered
 
-FOLDERS = ("base", "overlays/single", "overlays/workers", "overlays/houses")
+FOLDERS = ("base", "overlays/single", "overlays/workers", "overlays/houses", "overlays/peers")
 VERSIONS = ("1.30", "1.37")
 """The oldest whose features are used, and the newest whose schema is known."""
 
@@ -46,6 +46,11 @@ def container(resources):
 
 def settings(resources):
     return settings_of(kubernetes_environment(resources))
+
+
+def shares(resources):
+    """Whether pods share ledgers: in an engine that is in none of them."""
+    return settings(resources).engine != "sqlite"
 
 
 # --- valid ----------------------------------------------------------------------------------------
@@ -147,7 +152,9 @@ def test_nothing_passes_but_what_is_let_in(resources):
     let_in = [rule for policy in policies for rule in policy.get("ingress", ())]
     assert len(let_in) == 2
     assert all(rule["from"] and rule["ports"] for rule in let_in)
-    assert not any(policy.get("egress") for policy in policies)
+    let_out = [rule for policy in policies for rule in policy.get("egress", ())]
+    assert bool(let_out) == shares(resources)
+    assert all(rule["to"] and rule["ports"] for rule in let_out)
     found = set()
     for rule in let_in:
         for port in rule["ports"]:
@@ -232,24 +239,37 @@ def test_data_and_secrets_lie_where_the_settings_say(resources):
         if mount.get("readOnly"):
             secret = volumes[mount["name"]]["secret"]
             assert secret["defaultMode"] == 0o440
+        elif shares(resources):
+            assert "emptyDir" in volumes[mount["name"]]
         else:
             (claim,) = stateful_set(resources)["volumeClaimTemplates"]
             assert mount["name"] == claim["metadata"]["name"]
     assert found.draw_key.parent != found.data
 
 
-def test_a_volume_is_one_pods_alone_and_is_kept(resources):
-    (claim,) = stateful_set(resources)["volumeClaimTemplates"]
-    assert claim["spec"]["accessModes"] == ["ReadWriteOncePod"]
-    retention = stateful_set(resources)["persistentVolumeClaimRetentionPolicy"]
-    assert set(retention.values()) == {"Retain"}
+def test_a_volume_with_ledgers_is_one_pods_alone_and_is_kept(resources):
+    claims = stateful_set(resources).get("volumeClaimTemplates", [])
+    assert len(claims) == (0 if shares(resources) else 1)
+    for claim in claims:
+        assert claim["spec"]["accessModes"] == ["ReadWriteOncePod"]
+        retention = stateful_set(resources)["persistentVolumeClaimRetentionPolicy"]
+        assert set(retention.values()) == {"Retain"}
 
 
-def test_pods_of_their_own_ledgers_have_no_peers_and_no_service_over_them(resources):
-    """Peers share ledgers. Pods with a volume each do not, so a caller must choose the pod."""
+def test_only_pods_that_share_ledgers_are_peers_and_have_a_service_over_them(resources):
+    """Pods with a volume each do not share, so a caller must choose the pod."""
+    replicas = stateful_set(resources)["replicas"]
+    services = [r["spec"] for r in resources if r["kind"] == "Service"]
+    if shares(resources):
+        found = settings(resources)
+        headless = stateful_set(resources)["serviceName"]
+        assert found.peers == tuple(
+            f"croupier-{number}.{headless}.croupier:50051" for number in range(replicas)
+        )
+        assert found.address() == found.peers[0]
+        return
     assert settings(resources).peers == ()
-    if stateful_set(resources)["replicas"] > 1:
-        services = [r["spec"] for r in resources if r["kind"] == "Service"]
+    if replicas > 1:
         assert [service["clusterIP"] for service in services] == ["None"]
 
 

@@ -15,6 +15,9 @@ from tests.support.kustomize import Resource, one
 
 DEPLOY = ROOT / "deploy"
 
+SECRETS = {("croupier-engine", "url"): "rediss://croupier:secret@redis.redis:6379"}
+"""What a secret of the site might have in it, by name and key."""
+
 FIELDS = {"metadata.name": "croupier-0", "metadata.namespace": "croupier"}
 """What a pod is told of itself, for the first pod."""
 
@@ -70,12 +73,14 @@ def kubernetes_environment(resources: list[Resource]) -> dict[str, str]:
 
 
 def _value(variable: dict[str, Any], so_far: dict[str, str]) -> str:
-    if "valueFrom" in variable:
-        return FIELDS[variable["valueFrom"]["fieldRef"]["fieldPath"]]
+    match variable.get("valueFrom"):
+        case {"fieldRef": {"fieldPath": path}}:
+            return FIELDS[path]
+        case {"secretKeyRef": {"name": name, "key": key}}:
+            return SECRETS[name, key]
     return re.sub(r"\$\((\w+)\)", lambda found: so_far[found[1]], variable["value"])
 
 
 def stops_within_s(settings: Settings) -> float:
     """Return how long the service may take to stop, seconds: longer, and it is right to kill it."""
-    ducking_s: float = getattr(settings, "lame_duck_s", 0.0)
-    return ducking_s + 2 * settings.grace_s + MARGIN_S
+    return settings.lame_duck_s + 2 * settings.grace_s + MARGIN_S

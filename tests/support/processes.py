@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Self
 from urllib.request import urlopen
 
+from tests.support.engines import engine_of
+
 COMMAND = (sys.executable, "-c", "from croupier.services.cli import main; main()")
 START_TIMEOUT_S = 30
 
@@ -36,6 +38,7 @@ class ServerProcess:
                 "--listen=127.0.0.1:0",
                 "--metrics-listen=127.0.0.1:0",
                 f"--data={data}",
+                f"--engine={engine_of(data)}",
                 *flags,
             ],
             stdout=subprocess.PIPE,

@@ -118,6 +118,7 @@ class Server:
         ProcessCollector(registry=self.registry)
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
+        self._log = CallLog(settings.slow_call_s, debug=settings.log_level == "debug")
         self._traces = traces.begin(settings.trace)
         self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
@@ -155,14 +156,7 @@ class Server:
     ) -> None:
         """Count what this process committed."""
         self.metrics.committed(events, commands, seconds, self.ledgers.opened_of(ledger))
-        logger.debug(
-            "turn committed",
-            ledger=ledger,
-            position=events[-1].position,
-            events=len(events),
-            commands=commands,
-            seconds=round(seconds, 6),
-        )
+        self._log.turn(ledger, events[-1].position, len(events), commands, seconds)
         if self.ledgers.is_assigned(ledger):
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
@@ -229,7 +223,7 @@ class Server:
             self._backlog,
             deadline_max_s=self._settings.deadline_max_s,
             stopping=self._streams.stopping,
-            log=CallLog(self._settings.slow_call_s, debug=self._settings.log_level == "debug"),
+            log=self._log,
         )
         options = options_of(self._settings)
         interceptors = [*self._traces.interceptors, interceptor]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from croupier.services.store.redis.address import Address, parse
+from croupier.services.store.redis.servers import connection_options, sentinel_options
 
 
 def test_a_url_says_where_and_who():
@@ -52,6 +53,20 @@ def test_a_password_may_be_in_a_file(tmp_path):
     assert parse(f"redis://cage@h?password_file={file}").password == "pa ss"  # noqa: S105
     with pytest.raises(OSError, match="missing"):
         parse(f"redis://h?password_file={tmp_path}/missing")
+
+
+def test_sentinels_may_ask_who_we_are(tmp_path):
+    file = tmp_path / "password"
+    file.write_text("secret")
+    given = f"sentinel_user=watch&sentinel_password_file={file}"
+    address = parse(f"redis+sentinel://:pw@h/main?{given}")
+    assert (address.sentinel_username, address.sentinel_password) == ("watch", "secret")
+    assert "secret" not in f"{address!r} {address.shown}"
+    options = sentinel_options(address)
+    assert (options["username"], options["password"]) == ("watch", "secret")
+    assert connection_options(address)["password"] == "pw"  # noqa: S105
+    with pytest.raises(ValueError, match=r"redis\+sentinel"):
+        parse(f"redis://h?{given}")
 
 
 @pytest.mark.parametrize(

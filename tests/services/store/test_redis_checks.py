@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from contextlib import closing
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -13,10 +14,11 @@ from croupier.services.store.engine_error import EngineError
 from croupier.services.store.redis import checks
 from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
-from tests.services.store.logs import add
+from tests.services.store.logs import add, snapshot
 from tests.support.redis_server import redis_server
 
 PREFIX = "croupier:"
+ROOT = Path(__file__).parents[3]
 
 
 def refused(url):
@@ -76,6 +78,40 @@ def test_a_user_who_may_not_read_settings_is_served_and_the_operator_told(redis)
                 head = add(store, ("ledger", 1))
                 assert store.head() == head
                 assert engine.ledgers() == ["main"]
+        finally:
+            client.acl_deluser("cage")
+
+
+def test_a_user_with_the_rights_of_the_guide_needs_no_more(redis):
+    said = (ROOT / "docs/engines.md").read_text()
+    (rights,) = re.findall(r"the commands `([^`]+)`", said)
+    with redis.client() as client:
+        client.execute_command(
+            "ACL", "SETUSER", "cage", "on", ">pw", "~croupier:*", *rights.split(), "+config|get"
+        )
+        try:
+            with opened(f"redis://cage:pw@{redis.address}?replicas=1&wait_ms=1") as engine:
+                assert engine.unknown == ["0 replicas are connected, 1 should have each commit"]
+                store = engine.open("main")
+                head = add(
+                    store, ("a", 1), requests=[("desk", "1")], snapshots=[snapshot("book", 1)]
+                )
+                assert store.confirm()() == "fsync"
+                store._turns.lost()
+                assert store.try_lock()
+                store.unlock()
+                store._unsettled = True
+                assert store.head() == head
+                assert store.snapshot("book")
+                assert store.find_requests([("desk", "1")])
+                assert store.count_requests(0) == 0
+                assert list(store.streams("", "", 9)) == ["a"]
+                assert len(store.stream("a", 0, 9)) == len(store.records(0, 9)) == 1
+                assert not store.changed()
+                assert engine.ledgers() == ["main"]
+                assert engine.exists("main")
+                (node,) = engine._servers.nodes()
+                node.probe()
         finally:
             client.acl_deluser("cage")
 

@@ -72,9 +72,9 @@ def test_where_the_server_writes_each_commit_to_disk_nobody_waits(stores, master
 @pytest.mark.parametrize(
     "options, level",
     [
-        ("replicas=1", "fsync+replicas:1"),
-        ("replicas=1&replicas_fsync=yes", "fsync+replicas_fsync:1"),
-        ("replicas=2&wait_ms=50", "fsync+replicas:1"),
+        ("replicas=1&wait_ms=30000", "fsync+replicas:1"),
+        ("replicas=1&replicas_fsync=yes&wait_ms=30000", "fsync+replicas_fsync:1"),
+        ("replicas=2&wait_ms=2000", "fsync+replicas:1"),
     ],
 )
 def test_a_commit_that_replicas_have_is_said_to_be_there(stores, master, replica, options, level):
@@ -89,7 +89,7 @@ def test_a_commit_that_replicas_have_is_said_to_be_there(stores, master, replica
 
 
 def test_several_commits_are_waited_for_together(stores, master, replica):
-    store = stores(f"{master.url}?replicas=1")
+    store = stores(f"{master.url}?replicas=1&wait_ms=30000")
     for version in range(1, 4):
         add(store, ("ledger", version))
     first = store.confirm()
@@ -114,7 +114,7 @@ def test_a_replica_that_does_not_answer_makes_no_error(stores, master, replica):
 
 def test_a_server_that_writes_every_second_is_waited_for(stores, tmp_path):
     with RedisServer(tmp_path / "everysec", appendfsync="everysec") as server:
-        store = stores(f"{server.url}?fsync=wait&wait_ms=5000")
+        store = stores(f"{server.url}?fsync=wait&wait_ms=30000")
         assert store.durability == "memory"
         add(store, ("ledger", 1))
         assert store.confirm()() == "fsync"

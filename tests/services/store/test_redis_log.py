@@ -30,7 +30,7 @@ KEYS = Keys("croupier", "main")
 
 @pytest.fixture
 def engine(redis):
-    made = RedisEngine(parse(redis.url))
+    made = RedisEngine(parse(f"{redis.url}?timeout_ms=20000"))
     yield made
     made.close()
 
@@ -314,18 +314,40 @@ def test_a_snapshot_without_one_of_its_fields_is_none(store, raw, field):
     assert store.snapshot("book") is None
 
 
-def test_a_user_who_loses_a_right_meanwhile_is_told_so(redis, raw):
+@pytest.mark.parametrize(
+    "right", ["xadd", "rpush", "zadd", "hset", "hdel", "lpop", "time", "hmget"]
+)
+def test_a_user_who_loses_a_right_meanwhile_records_all_or_nothing(redis, raw, right):
     raw.execute_command("ACL", "SETUSER", "cage", "on", ">pw", "~*", "+@all")
     try:
         engine = RedisEngine(parse(f"redis://cage:pw@{redis.address}"))
         store = engine.open("main")
         head = add(store, ("ledger", 1))
-        raw.execute_command("ACL", "SETUSER", "cage", "-xadd")
+        before = {key: raw.dump(key) for key in raw.scan_iter()}
+        raw.execute_command("ACL", "SETUSER", "cage", f"-{right}")
+        records, commit = draft(head, ("tables/a", 1), requests=[("desk", "1")])
         with pytest.raises(PersistenceError):
-            add(store, ("ledger", 2))
-        raw.execute_command("ACL", "SETUSER", "cage", "+xadd")
+            store.commit(records, commit)
+        assert {key: raw.dump(key) for key in raw.scan_iter()} == before
+        raw.execute_command("ACL", "SETUSER", "cage", f"+{right}")
         assert store.head() == head
-        add(store, ("ledger", 2))
+        store.commit(records, commit)
+        engine.close()
+    finally:
+        raw.acl_deluser("cage")
+
+
+@pytest.mark.parametrize("right", ["xadd", "rpush", "linsert", "zadd", "hset"])
+def test_without_a_right_plain_events_are_all_recorded_or_none(redis, raw, right):
+    raw.execute_command("ACL", "SETUSER", "cage", "on", ">pw", "~*", "+@all")
+    try:
+        engine = RedisEngine(parse(f"redis://cage:pw@{redis.address}"))
+        store = engine.open("main")
+        before = {key: raw.dump(key) for key in raw.scan_iter()}
+        raw.execute_command("ACL", "SETUSER", "cage", f"-{right}")
+        with pytest.raises(InterfaceError, match=right.upper()):
+            store.insert_events([plain("a", 1)])
+        assert {key: raw.dump(key) for key in raw.scan_iter()} == before
         engine.close()
     finally:
         raw.acl_deluser("cage")

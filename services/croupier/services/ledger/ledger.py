@@ -197,10 +197,13 @@ class Ledger:
         """Return how many tables are in memory."""
         return self._writer.committed.live_tables
 
-    def table(self, table_id: str, field: str = "name") -> Table:
-        """Return a table as committed, or refuse one that does not exist, named in `field`."""
+    def table(self, table_id: str, field: str = "name", *, decided: bool = False) -> Table:
+        """Return a table as committed, or refuse one that does not exist, named in `field`.
+
+        With `decided` the call has had a command decided: that has looked at the head for it.
+        """
         with self._reading():
-            found = self._committed().table(table_id)
+            found = self._committed(decided=decided).table(table_id)
         if found is None:
             raise _no_table(table_id, field)
         return found
@@ -244,9 +247,12 @@ class Ledger:
         """Return every balance, minor units, by account and currency."""
         return self._committed().balances
 
-    def balance(self, account: str, currency: str) -> int:
-        """Return a balance, minor units, or refuse an account that never held the currency."""
-        balances = self._committed().balances
+    def balance(self, account: str, currency: str, *, decided: bool = False) -> int:
+        """Return a balance, minor units, or refuse an account that never held the currency.
+
+        For `decided` see `table`.
+        """
+        balances = self._committed(decided=decided).balances
         if (account, currency) not in balances:
             raise Refused(
                 Reason.ACCOUNT_NOT_FOUND,
@@ -307,9 +313,10 @@ class Ledger:
 
         return History(self._store, self.table(table_id, field), now)
 
-    def _committed(self) -> Committed:
+    def _committed(self, *, decided: bool = False) -> Committed:
         self._used_s = monotonic()
-        self._writer.refresh()
+        if not (decided and self._writer.is_current):
+            self._writer.refresh()
         return self._writer.committed
 
 

@@ -131,6 +131,11 @@ class Writer:
         self._check_fenced()
 
     @property
+    def is_current(self) -> bool:
+        """Return whether `committed` is what the last turn, or the last `refresh`, found."""
+        return self._fresh and not self.fenced
+
+    @property
     def busy(self) -> bool:
         """Return whether anything is queued or being decided."""
         return not self._idle.is_set()

@@ -104,10 +104,12 @@ class AccountService(AccountServiceServicer):
         """Return the account that money was moved of, None where none was moved."""
         if request.validate_only:
             return None
-        return self._account(request.account, "account", request.currency)
+        return self._account(request.account, "account", request.currency, decided=True)
 
-    def _account(self, name: str, field: str, currency: str) -> pb.Account:
+    def _account(
+        self, name: str, field: str, currency: str, *, decided: bool = False
+    ) -> pb.Account:
         ledger_id, account = names.parse_account(name, field)
         ledger = self._ledgers.get(caller().check_ledger(ledger_id))
-        balance = ledger.balance(account, currency)
+        balance = ledger.balance(account, currency, decided=decided)
         return views.account_to_wire(ledger_id, account, currency, balance)

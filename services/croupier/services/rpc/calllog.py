@@ -1,5 +1,7 @@
 """The log lines about calls: which are slow, which are refused for security, and at debug, all.
 
+At debug there is a line for every commit, too.
+
 A line says who asked, by which request id, of which ledger, and at which position it was recorded.
 It never has a token, nor what a request or an answer holds: names of players, dice, cards, nonces.
 """
@@ -94,6 +96,18 @@ class CallLog:
             logger.warning("slow call", **said)
         else:
             logger.debug("call", **said)
+
+    def turn(self, ledger: str, position: int, events: int, commands: int, seconds: float) -> None:
+        """Write of a commit, at debug; `position` is that of its last event."""
+        if self._debug:
+            logger.debug(
+                "turn committed",
+                ledger=ledger,
+                position=position,
+                events=events,
+                commands=commands,
+                seconds=round(seconds, 6),
+            )
 
     @staticmethod
     def refused(asked: Asked, reason: str, peer: str) -> None:

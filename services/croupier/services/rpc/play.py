@@ -53,7 +53,9 @@ class PlayService(PlayServiceServicer):
         _, table_id = names.parse_table(request.table, "table")
         return pb.PlayResponse(
             receipt=views.receipt_to_wire(receipt),
-            allowed=views.allowed_to_wire(ledger.table(table_id, "table"), caller().eyes),
+            allowed=views.allowed_to_wire(
+                ledger.table(table_id, "table", decided=True), caller().eyes
+            ),
         )
 
     async def PlayBatch(self, request: pb.PlayBatchRequest, context: Any) -> pb.PlayBatchResponse:

@@ -45,6 +45,8 @@ class Address:
     database: int = 0
     username: str = ""
     password: str = field(default="", repr=False)
+    sentinel_username: str = ""
+    sentinel_password: str = field(default="", repr=False)
     prefix: str = "croupier"
     """What all keys begin with."""
     fsync: str = "always"
@@ -93,10 +95,7 @@ def parse(url: str) -> Address:
     user, _, hosts = parts.netloc.rpartition("@")
     name, _, password = user.partition(":")
     given = _options(parts.query)
-    if password_file := given.pop("password_file", ""):
-        password = Path(password_file).read_text().strip()
-    else:
-        password = unquote(password)
+    password = _secret(given, "password_file") or unquote(password)
     path = parts.path.strip("/")
     if parts.fragment:
         raise ValueError("a # in a password is written %23")
@@ -116,6 +115,8 @@ def parse(url: str) -> Address:
         else _number(given, "database", 0, 0, 1_000_000),
         username=unquote(name),
         password=password,
+        sentinel_username=given.pop("sentinel_user", ""),
+        sentinel_password=_secret(given, "sentinel_password_file"),
         prefix=given.pop("prefix", "croupier"),
         fsync=given.pop("fsync", "always"),
         replicas=_number(given, "replicas", 0, 0, 100),
@@ -145,6 +146,8 @@ def _check(address: Address) -> None:
         raise ValueError("certificate and key go together")
     if address.database and address.kind == "cluster":
         raise ValueError("a Cluster has no databases")
+    if address.kind != "sentinel" and (address.sentinel_username or address.sentinel_password):
+        raise ValueError("sentinel_user and sentinel_password_file are for redis+sentinel")
     if address.kind == "server" and len(address.hosts) > 1:
         raise ValueError("several hosts are for redis+sentinel and redis+cluster")
 
@@ -180,6 +183,12 @@ def _switch(given: dict[str, str], name: str) -> bool:
     if text not in {"yes", "no"}:
         raise ValueError(f"{name} is yes or no")
     return text == "yes"
+
+
+def _secret(given: dict[str, str], name: str) -> str:
+    """Return what is in a file, empty if none is named."""
+    file = given.pop(name, "")
+    return Path(file).read_text().strip() if file else ""
 
 
 def _path(given: dict[str, str], name: str) -> Path | None:

@@ -9,6 +9,7 @@ from uuid import UUID
 from eventsourcing.persistence import (
     AggregateRecorder,
     IntegrityError,
+    InterfaceError,
     StoredEvent,
     Tracking,
     TrackingRecorder,
@@ -45,6 +46,8 @@ class StreamRecorder(Log, AggregateRecorder):
                 return list(range(int(first), int(first) + len(stored_events)))
             case [b"EXISTS", what]:
                 raise IntegrityError(f"{what.decode()} exists")
+            case [b"DENIED", what]:
+                raise InterfaceError(f"the user may not {what.decode()}")
             case _:
                 msg = "this log has a head; events are added with commit=..."
                 raise IntegrityError(msg)

@@ -10,6 +10,7 @@ from eventsourcing.persistence import (
     ApplicationRecorder,
     DataError,
     IntegrityError,
+    InterfaceError,
     Notification,
     StoredEvent,
     Subscription,
@@ -41,6 +42,9 @@ from croupier.services.store.store import (
     RequestKey,
     Snapshot,
 )
+
+RECORD_S = 0.000_1
+"""How much longer a server may take for each record of a commit: many times what it needs."""
 
 
 class Recorder(StreamRecorder, ApplicationRecorder):
@@ -156,7 +160,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         assert self._epoch is not None
         keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._turns)
         try:
-            answer = self._answer(keys, arguments)
+            answer = self._answer(keys, arguments, len(records))
         except UnansweredError:
             self._unsettled = True
             raise
@@ -174,18 +178,25 @@ class Recorder(StreamRecorder, ApplicationRecorder):
                 raise HeadMovedError("another writer is next")
             case [b"EXISTS", what]:
                 raise IntegrityError(what.decode())
+            case [b"DENIED", what]:
+                raise InterfaceError(f"the user may not {what.decode()}")
             case [b"BROKEN", what]:
                 raise DataError(what.decode())
             case _:
                 msg = "the ledger's keys were removed or others were put in their place"
                 raise DataError(msg)
 
-    def _answer(self, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+    def _answer(self, keys: Sequence[str], arguments: Sequence[Any], records: int) -> Any:
         """Run the script; where commits are confirmed, keep the line on which that is asked for."""
-        if not self._confirms:
-            return self._servers.run(scripts.COMMIT, keys, arguments)
+        timeout_s = self._of.address.timeout_s + records * RECORD_S
         before, self._line = self._line, None
-        answer, self._line = self._servers.run_and_hold(scripts.COMMIT, keys, arguments, before)
+        answer, line = self._servers.run_and_hold(
+            scripts.COMMIT, keys, arguments, before, timeout_s
+        )
+        if not self._confirms:
+            line.release()
+            return answer
+        self._line = line
         if before is not None and self._line is not before:
             # On this one nobody can ask for what was committed on the other.
             self._covers = False

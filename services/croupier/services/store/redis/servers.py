@@ -88,12 +88,13 @@ class Line:
             self._connection.disconnect()
             raise
 
-    def run(self, script: Script, keys: Any, arguments: Any) -> Any:
+    def run(self, script: Script, keys: Any, arguments: Any, timeout_s: float | None = None) -> Any:
         """Run a script; a server that has forgotten it gets it again."""
+        how = (len(keys), *keys, *arguments)
         try:
-            return self.ask("EVALSHA", script.digest, len(keys), *keys, *arguments)
+            return self.ask("EVALSHA", script.digest, *how, timeout_s=timeout_s)
         except theirs.NoScriptError:
-            return self.ask("EVAL", script.text, len(keys), *keys, *arguments)
+            return self.ask("EVAL", script.text, *how, timeout_s=timeout_s)
 
     def release(self) -> None:
         """Give the connection back."""
@@ -127,7 +128,7 @@ class Servers(ABC):
             return self.there(keys[0], lambda line: line.run(script, keys, arguments))
 
     def run_and_hold(
-        self, script: Script, keys: Any, arguments: Any, line: Line | None
+        self, script: Script, keys: Any, arguments: Any, line: Line | None, timeout_s: float
     ) -> tuple[Any, Line]:
         """Run a script, on the held line if there is one; return the answer, and the line to hold.
 
@@ -135,8 +136,12 @@ class Servers(ABC):
             PersistenceError: it was refused, or there is no answer; the line is given back.
 
         """
+
+        def ask(line: Line) -> Any:
+            return line.run(script, keys, arguments, timeout_s)
+
         with translated():
-            return self._held(keys[0], lambda line: line.run(script, keys, arguments), line)
+            return self._held(keys[0], ask, line)
 
     def there(self, key: str, ask: Callable[[Line], T]) -> T:
         """Ask something where a key is, with the driver's own errors.
@@ -270,7 +275,7 @@ def check_is_master(line: Line) -> None:
 def connection_options(address: Address) -> dict[str, Any]:
     """Return how connections are made to a server that has keys."""
     return {
-        **sentinel_options(address),
+        **_options(address),
         "username": address.username or None,
         "password": address.password or None,
         "db": address.database,
@@ -278,7 +283,16 @@ def connection_options(address: Address) -> dict[str, Any]:
 
 
 def sentinel_options(address: Address) -> dict[str, Any]:
-    """Return how connections are made, but for who we are."""
+    """Return how connections are made to a Sentinel."""
+    return {
+        **_options(address),
+        "username": address.sentinel_username or None,
+        "password": address.sentinel_password or None,
+        "ssl": address.tls,
+    }
+
+
+def _options(address: Address) -> dict[str, Any]:
     options: dict[str, Any] = {
         "socket_timeout": address.timeout_s,
         "socket_connect_timeout": address.timeout_s,

@@ -53,6 +53,13 @@ for number = 0, records - 1 do
   end
 end
 
+-- May this user do all of what follows? Half of it would be worse than none.
+for command, key in pairs({ XADD = LOG, RPUSH = KEYS[5] or LOG, LINSERT = KEYS[5] or LOG, ZADD = STREAMS, HSET = TRACKING }) do
+  if not redis.acl_check_cmd(command, key, '1', '2', '3') then
+    return { 'DENIED', command }
+  end
+end
+
 local last = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
 local first = (last and tonumber(string.match(last[1], '^(%d+)')) or 0) + 1
 for number = 0, records - 1 do

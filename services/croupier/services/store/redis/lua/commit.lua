@@ -62,6 +62,13 @@ for number = 1, snapshots do
   redis.call('HLEN', KEYS[5 + streams + number])
 end
 
+-- May this user do all of what follows? Half of it would be worse than none.
+for command, key in pairs({ XADD = LOG, RPUSH = KEYS[6] or LOG, ZADD = STREAMS, HSET = HEAD, HDEL = HEAD, LPOP = QUEUE }) do
+  if not redis.acl_check_cmd(command, key, '1', '2', '3') then
+    return { 'DENIED', command }
+  end
+end
+
 -- Now it is written.
 local indexes, next_position = {}, tonumber(position)
 for number = 0, records - 1 do
