@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
+# Where the service shows its metrics, for `make dashboards`; without it, ports from 9464 on.
+METRICS ?=
+
 # Extra words for uv, e.g. `make lock LOCK="--upgrade"`; without them the pins stay as they are.
 LOCK   ?=
 
@@ -21,7 +24,7 @@ export PIP_NO_INPUT := 1
 export BUF_CACHE_DIR := $(CURDIR)/build/buf
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test check proto drift bench bench-smoke clean lock stubs
+.PHONY: help setup run demo dashboards test test-ops drills check image-check proto drift bench bench-smoke clean lock stubs
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,12 +34,21 @@ setup: $(INSTALLED) ## create .venv with the locked packages and this checkout
 run: $(INSTALLED) ## serve a demonstration ledger from .data, until interrupted
 	@$(BIN)/croupier demo --stay --data .data
 
+dashboards: $(INSTALLED) ## show Prometheus, and Grafana where there is one, of a service that runs here
+	@$(BIN)/python deploy/dashboards.py $(METRICS)
+
 demo: $(INSTALLED) ## play the demonstration once and exit
 	@mkdir -p build
 	@$(BIN)/croupier demo --data build/demo-data
 
 test: $(INSTALLED) ## run the tests
 	@$(BIN)/python -m pytest -n 2 tests
+
+test-ops: $(INSTALLED) ## run what needs Prometheus: rules, alerts and dashboards against the real one; units, manifests
+	@for program in prometheus promtool; do command -v $$program > /dev/null \
+		|| { echo "test-ops: $$program was not found; install the distribution's package prometheus" >&2; exit 1; }; done
+	@$(BIN)/python -m pytest -n 2 tests/ops
+	@$(BIN)/python -m pytest -m ops tests/deploy --ignore tests/deploy/test_image_runs.py
 
 check: $(INSTALLED) ## lint, format, types, import direction, protos, stub drift
 	@mkdir -p build
@@ -72,6 +84,15 @@ stubs: $(INSTALLED)
 		--plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc \
 		--grpc_python_out=$(STUBS) --mypy_grpc_out=quiet:$(STUBS) $(SERVICES)
 
+image-check: $(INSTALLED) ## carry out the Dockerfile's steps and run the result, without an engine; takes root
+	@$(BIN)/python -m pytest -m ops tests/deploy/test_image_runs.py
+
+drills: $(INSTALLED) ## break real Redis servers under load: what is lost, how long it takes
+	@$(BIN)/python -m tests.drills
+
+drill-%: $(INSTALLED) # one of them, e.g. `make drill-failover`
+	@$(BIN)/python -m tests.drills $*
+
 bench: $(INSTALLED) $(PLOTTING) ## measure speed against yardsticks of the same run, and draw it
 	@$(BIN)/python tests/bench/run.py
 	@$(BIN)/python tests/bench/plots.py build/bench-points.json docs/plots
@@ -83,6 +104,7 @@ bench-smoke: $(INSTALLED) ## run the benchmark on tiny sizes, to see that it wor
 lock: $(INSTALLED) ## renew requirements/ from pyproject.toml
 	@$(call compile,run,)
 	@$(call compile,dev,--group dev --constraints requirements/run.txt)
+	@$(call compile,build,--constraints requirements/dev.txt,--group build)
 	@$(call compile,bench,--group bench --constraints requirements/run.txt --constraints requirements/dev.txt)
 
 clean: ## remove .venv, build and caches; ledgers in .data stay
@@ -94,7 +116,7 @@ define compile
 echo "lock: requirements/$(1).txt"; \
 $(BIN)/uv pip compile --no-config --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
-	$(LOCK) $(2) --output-file requirements/$(1).txt pyproject.toml > /dev/null
+	$(LOCK) $(2) --output-file requirements/$(1).txt $(or $(3),pyproject.toml) > /dev/null
 endef
 
 # Two stamps: changed requirements rebuild the environment, a changed pyproject only this install.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from croupier.domain.draws import deck_of
 from croupier.domain.errors import Kind, Reason
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.config import Settings
 from croupier.services.rpc.status import CODES
-from croupier.v1 import admin_pb2
+from croupier.v1 import admin_pb2, play_pb2
+from tests.support.cards import SEATS, TABLE, Room, brought, drawn, moved, shuffled
 from tests.support.serving import serving
 
 ROOT = Path(__file__).parents[1]
@@ -36,9 +39,51 @@ async def test_the_snippets_of_the_guides_run(tmp_path, page):
                 await waiting
 
 
-async def test_the_auditors_root_of_a_served_ledger_is_the_one_it_says(tmp_path):
+def of_the_auditor():
+    """Return what the auditor's guide defines."""
     names = {}
-    exec(snippets("docs/audit.md")[0], names)  # noqa: S102  # our own documentation
+    for snippet in snippets("docs/audit.md"):
+        exec(snippet, names)  # noqa: S102  # our own documentation
+    return names
+
+
+def test_the_auditors_deck_is_the_deck_of_the_nonce():
+    guide = (ROOT / "docs/audit.md").read_text()
+    deck = of_the_auditor()["deck_of"]
+    for number in range(50):
+        nonce = sha256(b"%d" % number).digest()
+        assert tuple(deck(nonce)) == deck_of(nonce)
+    assert " ".join(deck(bytes(range(32)))[:26]) in guide
+
+
+@pytest.mark.parametrize("forged", [False, True])
+async def test_the_auditor_checks_the_decks_of_a_table(tmp_path, forged):
+    async with serving(tmp_path) as served:
+        room = Room(served, {"operator": await served.client()})
+        await room.seat()
+        await room.act(SEATS[-1], play_pb2.Shuffle(hand=1))
+        await room.ante()
+        await room.act(SEATS[-1], drawn(1))
+        while (table := await room.table()).phase == "TURN":
+            page = await room.operator.ask(play_pb2.ListMovesRequest(table=TABLE))
+            await room.operator.ask(moved(table.to_act[0], page.moves[-1]))
+        await room.act(SEATS[0], brought(2, shuffled("second")))
+        void = admin_pb2.VoidRoundRequest(table=TABLE, round=1, reason="late", request_id="void")
+        await room.operator.ask(void)
+        events = [event for event in await room.log() if event.stream == "tables/cards"]
+        check = of_the_auditor()["check_decks"]
+        if not forged:
+            assert check(events) == 1
+            return
+        (first, *_) = (event for event in events if event.HasField("hand_dealt"))
+        hands = first.hand_dealt.hands
+        hands[0].cards[0], hands[1].cards[0] = hands[1].cards[0], hands[0].cards[0]
+        with pytest.raises(AssertionError, match="from the front"):
+            check(events)
+
+
+async def test_the_auditors_root_of_a_served_ledger_is_the_one_it_says(tmp_path):
+    names = of_the_auditor()
     async with serving(tmp_path) as served:
         client = await served.client()
         await client.ask(admin_pb2.CreateLedgerRequest(ledger_id="main", request_id="create"))
@@ -47,8 +92,7 @@ async def test_the_auditors_root_of_a_served_ledger_is_the_one_it_says(tmp_path)
 
 
 def test_the_auditors_root_is_the_trees_root():
-    names = {}
-    exec(snippets("docs/audit.md")[0], names)  # noqa: S102  # our own documentation
+    names = of_the_auditor()
     frontier, leaves = Frontier(), []
     for number in range(40):
         assert names["root"](leaves) == frontier.root

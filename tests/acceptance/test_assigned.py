@@ -98,6 +98,7 @@ async def test_each_ledger_is_reported_by_the_one_server_it_is_assigned_to(serve
             assert gauges["croupier_ledger_fenced", ledger] == 0
 
 
+@pytest.mark.sqlite("its file is taken away")
 async def test_a_fence_is_reported_by_whoever_put_it_up(servers, tmp_path):
     ledger = next(one for one in LEDGERS if best(PEERS, one) != PEERS[0])
     served = servers[PEERS[0]]

@@ -99,11 +99,34 @@ def test_a_caller_that_cannot_be_gets_no_token(
 
 
 async def test_an_old_token_serves_until_it_is_taken_out(serve: Serve, tokens: Tokens):
-    old, new = tokens.new("olga", "operator"), tokens.new("olga", "auditor", "dealer")
+    old, new = (tokens.new("olga", "auditor", "dealer") for _ in range(2))
     served = await serve(tokens=tokens.file)
-    for token, roles in ((old, ["operator"]), (new, ["auditor", "dealer"])):
+    for token in (old, new):
         info = await (await served.client(token)).ask(admin_pb2.GetServerInfoRequest())
-        assert (info.caller, list(info.roles)) == ("olga", roles)
+        assert (info.caller, list(info.roles)) == ("olga", ["auditor", "dealer"])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--role=auditor",), ("--role=operator", "--role=dealer"), ("--role=operator", "--ledger=a")],
+)
+def test_one_name_is_one_caller_and_may_not_do_more_with_another_token(
+    tmp_path: Path, more: tuple[str, ...]
+):
+    file = tmp_path / "tokens.json"
+    new_token(file, "olga", "operator")
+    before = file.read_bytes()
+    ran = croupier("token", "new", "olga", *more, f"--file={file}")
+    assert ran.returncode == 1
+    assert ran.stderr == f"{file}: two entries of olga differ in what he may do\n"
+    assert (ran.stdout, file.read_bytes()) == ("", before)
+
+
+def test_a_token_file_that_cannot_be_written_is_said_clearly(tmp_path: Path):
+    file = tmp_path / "absent" / "tokens.json"
+    ran = croupier("token", "new", "olga", "--role=operator", f"--file={file}")
+    assert ran.returncode == 1
+    assert ran.stderr == f"{file}: the token file cannot be written: No such file or directory\n"
 
 
 GOOD = {"name": "olga", "roles": ["operator"], "sha256": "00" * 32}
@@ -149,6 +172,9 @@ GOOD = {"name": "olga", "roles": ["operator"], "sha256": "00" * 32}
             )
         ),
         json.dumps({"callers": [GOOD, GOOD]}),
+        # One name, two tokens: both have to open the same doors.
+        json.dumps({"callers": [GOOD, {**GOOD, "sha256": "01" * 32, "roles": ["auditor"]}]}),
+        json.dumps({"callers": [GOOD, {**GOOD, "sha256": "01" * 32, "ledgers": ["casino"]}]}),
     ],
 )
 async def test_a_broken_token_file_keeps_the_service_from_starting(

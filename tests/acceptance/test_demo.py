@@ -167,7 +167,10 @@ def test_it_stays_until_interrupted(tmp_path, number):
     assert process.returncode == 0
     assert (serving.returncode, serving.stdout) == (0, "SERVING\n")
     assert "stopping" in rest
-    assert any(line.startswith("metrics  http://127.0.0.1:") for line in said)
+    said = [line.rstrip() for line in said]
+    (metrics,) = (line for line in said if line.startswith("metrics  http://127.0.0.1:"))
+    at = metrics.removeprefix("metrics  http://").removesuffix("/metrics")
+    assert f"watch    make dashboards METRICS={at}" in said
 
 
 def test_a_port_that_is_taken_is_named(tmp_path):

@@ -48,6 +48,7 @@ async def after_restart(folder, change):
         return error, "".join(server.said)
 
 
+@pytest.mark.sqlite("its file is changed")
 async def test_a_lost_request_id_fences_the_ledger_instead_of_paying_twice(tmp_path):
     change = (
         "DROP TRIGGER requests_not_deleted",
@@ -59,6 +60,7 @@ async def test_a_lost_request_id_fences_the_ledger_instead_of_paying_twice(tmp_p
     assert "NOT SERVED: main: 2 requests are in the log" in said
 
 
+@pytest.mark.sqlite("its file is changed")
 async def test_a_lost_head_fences_the_ledger_instead_of_beginning_it_anew(tmp_path):
     change = ("DROP TRIGGER head_not_deleted", "DELETE FROM head")
     error, said = await after_restart(tmp_path, change)
@@ -66,6 +68,7 @@ async def test_a_lost_head_fences_the_ledger_instead_of_beginning_it_anew(tmp_pa
     assert "NOT SERVED: main" in said
 
 
+@pytest.mark.sqlite("its file is changed")
 async def test_a_head_set_back_to_nothing_fences_the_ledger(tmp_path):
     change = ("UPDATE head SET position = 0, frontier = x''",)
     error, _ = await after_restart(tmp_path, change)
@@ -73,6 +76,7 @@ async def test_a_head_set_back_to_nothing_fences_the_ledger(tmp_path):
     assert error.metadata["why"] == "the head is at position 0, the log ends at 2"
 
 
+@pytest.mark.sqlite("its file is taken away")
 async def test_a_file_removed_under_the_service_is_not_acknowledged_into(tmp_path):
     with ServerProcess(tmp_path) as server:
         channel, api = await furnished(server)
@@ -84,6 +88,7 @@ async def test_a_file_removed_under_the_service_is_not_acknowledged_into(tmp_pat
         await channel.close()
 
 
+@pytest.mark.sqlite("its file is locked")
 async def test_a_ledger_locked_from_outside_says_so_and_the_others_go_on(tmp_path):
     with ServerProcess(tmp_path) as server:
         channel, api = await furnished(server)
@@ -109,6 +114,7 @@ async def test_a_ledger_locked_from_outside_says_so_and_the_others_go_on(tmp_pat
         await channel.close()
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_a_lock_that_is_never_let_go_does_not_keep_the_service_from_stopping(tmp_path):
     with ServerProcess(tmp_path, "--grace-s=1") as server:
         channel, api = await furnished(server)

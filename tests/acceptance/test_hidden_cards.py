@@ -62,6 +62,8 @@ READS: tuple[Callable[[], Message], ...] = (
     lambda: tables_pb2.ListTablesRequest(parent=LEDGER),
     lambda: audit_pb2.ListEventsRequest(parent=LEDGER, page_size=1000),
     lambda: audit_pb2.ReplayTableRequest(name=TABLE),
+    lambda: audit_pb2.GetRoundRequest(table=TABLE, round=1),
+    lambda: audit_pb2.ListRoundsRequest(table=TABLE),
     lambda: play_pb2.ListMovesRequest(table=TABLE),
     lambda: odds_pb2.GetPaytableRequest(table=TABLE),
     lambda: odds_pb2.QuoteRequest(table=TABLE),

@@ -51,6 +51,7 @@ async def until(holds: Callable[[], object]) -> None:
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.sqlite("its snapshots are looked at in its file")
 async def test_a_ledger_is_served_from_its_snapshot_and_checked_while_it_is(data: Path):
     async with serving(data) as served:
         client = await served.client()
@@ -74,6 +75,7 @@ def _a_request(data: Path) -> None:
     execute(data, "DELETE FROM requests WHERE last = 1000")
 
 
+@pytest.mark.sqlite("its snapshots are looked at in its file")
 @pytest.mark.parametrize("tamper", [_a_record, _a_request])
 async def test_what_was_changed_before_the_snapshot_is_found_soon_after_a_start(
     data: Path, tamper: Callable[[Path], None]

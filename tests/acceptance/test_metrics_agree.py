@@ -8,16 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from random import Random
-from urllib.request import urlopen
 
 import grpc
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from croupier.services.config import Settings
 from croupier.services.server import Server
 from croupier.v1 import admin_pb2
 from tests.support.api import LEDGER, Api, details
+from tests.support.recount import Recount, named, samples
 
 GAME = "ceelo_bank"
 
@@ -47,55 +46,7 @@ class Tally(grpc.aio.UnaryUnaryClientInterceptor):
 
 async def scrape(server):
     """Return every sample of the HTTP endpoint, by name and labels."""
-    url = f"http://127.0.0.1:{server.metrics_port}/metrics"
-
-    def get():
-        with urlopen(url) as response:
-            return response.read().decode()
-
-    return {
-        (sample.name, *sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(await asyncio.to_thread(get))
-        for sample in family.samples
-    }
-
-
-def of(samples, *names):
-    """Return the samples of some metrics."""
-    return {key: value for key, value in samples.items() if key[0] in names}
-
-
-def replayed(log):
-    """Return what the counters must be, from the log alone."""
-    expected = Counter()
-    commands = set()
-    for event in log:
-        game = GAME if event.stream.startswith("tables/") else ""
-        kind = event.WhichOneof("payload")
-        commands.add((event.caller, event.request_id))
-        expected["croupier_events_total", ("game", game), ("kind", kind)] += 1
-        expected["croupier_commit_batch_events_sum",] += 1
-        for posting in event.postings:
-            labels = [("currency", posting.currency)]
-            if posting.destination.startswith("escrow:"):
-                labels.append(("game", game))
-                name = "croupier_stakes_minor_units_total"
-            elif posting.source.startswith("escrow:"):
-                labels.append(("game", game))
-                name = "croupier_payouts_minor_units_total"
-            elif posting.source == "external":
-                name = "croupier_deposits_minor_units_total"
-            else:
-                assert posting.destination == "external"
-                name = "croupier_withdrawals_minor_units_total"
-            expected[name, *labels] += posting.amount
-        won = event.paid_out.winnings + event.paid_out.top_up
-        if won:
-            labels = (("currency", event.postings[0].currency), ("game", game))
-            expected["croupier_winnings_minor_units_total", *labels] += won
-    expected["croupier_commands_total",] = len(commands)
-    expected["croupier_commit_batch_commands_sum",] = len(commands)
-    return expected
+    return await asyncio.to_thread(samples, server.metrics_port)
 
 
 async def refused(call):
@@ -168,13 +119,33 @@ async def api(server, tally):
         yield api
 
 
+NOT_IN_THE_LOG = {
+    "croupier_authentication_failures_total",
+    "croupier_calls_total",
+    "croupier_commit_conflicts_total",
+    "croupier_dropped_snapshots_total",
+    "croupier_rechecked_snapshots_total",
+    "croupier_refusals_total",
+    "croupier_saved_snapshots_total",
+    "croupier_turn_requests_total",
+    "croupier_turn_seconds_total",
+    "croupier_turns_total",
+    "process_cpu_seconds_total",
+}
+
+
 async def test_every_counter_equals_a_replay_of_the_log(server, api):
-    expected = replayed(await api.log())
-    samples = await scrape(server)
-    counters = {key[0] for key in samples if key[0].endswith("_total")}
-    of_calls = {"croupier_calls_total", "croupier_refusals_total"}
-    assert {name for name, *_ in expected if name.endswith("_total")} == counters - of_calls
-    assert of(samples, *(name for name, *_ in expected)) == dict(expected)
+    recount = Recount(await api.log())
+    shown = await scrape(server)
+    counters = {key[0] for key in shown if key[0].endswith("_total")}
+    # No round was void, and nothing else is left out.
+    named_in_log = {name for name in recount.names if name.endswith("_total")}
+    assert counters - NOT_IN_THE_LOG - named_in_log == {"croupier_rounds_voided_total"}
+    expected = recount.exact
+    expected["croupier_commit_batch_commands_sum",] = expected["croupier_commands_total",]
+    assert named(shown, {name for name, *_ in expected}) == dict(expected)
+    theory = {key: float(exact) for key, exact in recount.theory.items() if exact}
+    assert named(shown, {name for name, *_ in theory}) == pytest.approx(theory, rel=1e-12)
     # The story tells what it should: money came, was risked, lost, won, handed back and left.
     kinds = {dict(labels)["kind"] for name, *labels in expected if name == "croupier_events_total"}
     assert kinds >= {"withdrawn", "bank_posted", "faded", "rolled", "collected", "paid_out"}
@@ -182,9 +153,9 @@ async def test_every_counter_equals_a_replay_of_the_log(server, api):
 
 
 async def test_calls_and_refusals_equal_what_the_caller_counted(server, api, tally):
-    samples = await scrape(server)
+    shown = await scrape(server)
     names = ("croupier_calls_total", "croupier_call_seconds_count", "croupier_refusals_total")
-    assert of(samples, *names) == dict(tally.counted)
+    assert named(shown, names) == dict(tally.counted)
     reasons = {dict(labels)["reason"] for name, *labels in tally.counted if name == names[2]}
     assert reasons == {
         "AMOUNT_OUT_OF_RANGE",
@@ -208,16 +179,42 @@ async def test_a_retry_is_a_call_but_no_command(server, api):
 
 async def test_gauges_equal_what_the_services_say(server, api):
     server.take_gauges()
-    samples = await scrape(server)
+    shown = await scrape(server)
     log = await api.log()
     ledger = (await api.admin.GetLedger(admin_pb2.GetLedgerRequest(name=LEDGER))).ledger
     main = ("ledger", "main")
-    assert samples["croupier_ledger_head_position", main] == ledger.position == len(log)
-    recorded_s = samples["croupier_ledger_head_time_seconds", main]
+    assert shown["croupier_ledger_head_position", main] == ledger.position == len(log)
+    recorded_s = shown["croupier_ledger_head_time_seconds", main]
     assert recorded_s == pytest.approx(log[-1].recorded_time.ToMicroseconds() / 1_000_000)
     balance = "croupier_ledger_trial_balance_minor_units"
-    assert of(samples, balance) == {(balance, ("currency", "EUR"), main): 0}
-    assert samples["croupier_ledger_fenced", main] == 0
-    assert samples["croupier_queue_commands",] == 0
-    assert samples["croupier_ledgers",] == 1
-    assert samples["croupier_live_tables",] == 1
+    key = (balance, ("currency", "EUR"), main)
+    assert {one: shown[one] for one in shown if one[0] == balance} == {key: 0}
+    assert shown["croupier_ledger_fenced", main] == 0
+    assert shown["croupier_queue_commands",] == 0
+    assert shown["croupier_ledgers",] == 1
+    assert shown["croupier_live_tables",] == 1
+
+
+async def test_an_open_round_ages_until_it_is_void(server, api):
+    main = ("ledger", "main")
+
+    async def shown():
+        server.take_gauges()
+        samples = await scrape(server)
+        names = ("croupier_ledger_open_rounds", "croupier_ledger_oldest_round_age_seconds")
+        return tuple(samples[name, main] for name in names)
+
+    before, _ = await shown()
+    await api.open("t2")
+    await api.post("anna", 1000, table="t2")
+    opened, age = await shown()
+    assert opened == before + 1
+    assert 0 < age < (await shown())[1]
+    for table_id in ("t1", "t2"):
+        table = await api.table(table_id)
+        if table.round_open:
+            void = admin_pb2.VoidRoundRequest(
+                table=table.name, round=table.round, reason="late", request_id=f"void-{table_id}"
+            )
+            await api.admin.VoidRound(void)
+    assert await shown() == (0, 0)

@@ -247,10 +247,10 @@ async def test_the_trial_balance_adds_up_and_says_what_is_owed(serve: Serve):
 # --- the server ---------------------------------------------------------------------------------
 
 
-async def test_the_server_says_what_it_is_and_which_games_it_knows(serve: Serve):
+async def test_the_server_says_what_it_is_and_which_games_it_knows(serve: Serve, engine: str):
     client = await (await serve()).client()
     info = await client.ask(admin_pb2.GetServerInfoRequest())
-    assert (info.engine, info.durability) == ("sqlite", "fsync")
+    assert (info.engine, info.durability) == (engine, "fsync")
     assert info.version
     assert info.start_time.seconds > 0
     game = next(game for game in info.games if game.code == "ceelo_bank")

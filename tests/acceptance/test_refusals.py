@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 
 from croupier.domain.errors import Kind, Reason
 from croupier.services.ledger.admission import RETRY_MS_LEAST, RETRY_MS_MOST
@@ -41,6 +42,7 @@ async def locked(data: Path, ledger: str = "casino") -> AsyncIterator[None]:
         os.close(lock)
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_a_full_queue_asks_callers_to_come_back(serve: Serve, tmp_path: Path):
     client = await (await serve(queue=2)).client()
     await furnish(client)
@@ -62,6 +64,7 @@ async def test_a_full_queue_asks_callers_to_come_back(serve: Serve, tmp_path: Pa
     assert max(one.account.balance for one in taken) == 100_002
 
 
+@pytest.mark.sqlite("its file is locked")
 async def test_a_store_that_does_not_answer_is_said_to_be_away(serve: Serve, tmp_path: Path):
     client = await (await serve()).client()
     await furnish(client)
@@ -80,6 +83,7 @@ async def test_a_store_that_does_not_answer_is_said_to_be_away(serve: Serve, tmp
     assert (await client.ask(request)).account.balance == 100_001
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_what_nobody_waits_for_any_more_is_not_done(serve: Serve, tmp_path: Path):
     client = await (await serve()).client()
     await furnish(client)

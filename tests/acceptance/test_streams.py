@@ -152,6 +152,7 @@ async def test_bytes_that_are_no_message_end_the_stream_after_the_answers_before
     assert_refused(refusal_of(await ended(call)), Reason.MALFORMED_MESSAGE)
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_what_a_cut_stream_had_not_begun_is_not_done(serve: Serve, tmp_path: Path):
     client = await table(serve)
     await throwing(client)
@@ -228,6 +229,7 @@ async def _all(client: Client) -> list:
             return events
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_a_full_queue_refuses_commands_of_a_stream_and_says_how_long_to_wait(
     serve: Serve, tmp_path: Path
 ):

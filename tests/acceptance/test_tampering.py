@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
@@ -16,6 +17,8 @@ from croupier.v1 import accounts_pb2, admin_pb2, audit_pb2, events_pb2, tables_p
 from tests.support.refusals import assert_refused
 from tests.support.serving import Client, serving
 from tests.support.stories import create_ledger, deposit, furnish, open_table, play_round
+
+pytestmark = pytest.mark.sqlite("its file is changed")
 
 
 async def recorded(data: Path) -> None:
@@ -141,8 +144,10 @@ async def test_a_log_that_was_changed_is_fenced_and_says_why(
         assert [bool(one.fenced) for one in listed.ledgers] == [True, False]
 
 
-async def test_what_the_tree_was_made_to_fit_is_found_by_replay(tmp_path: Path):
-    """Whoever recomputes the tree too gets past the start, but not past the recomputed payout."""
+async def test_what_the_tree_was_made_to_fit_is_found_by_what_was_seen_and_by_replay(
+    tmp_path: Path,
+):
+    """Whoever recomputes the tree, and what was seen of it, does not get past the payout."""
     data = tmp_path / "data"
     await recorded(data)
     _payout(data)
@@ -151,6 +156,10 @@ async def test_what_the_tree_was_made_to_fit_is_found_by_replay(tmp_path: Path):
         for (state,) in file.execute("SELECT state FROM stored_events ORDER BY position"):
             frontier = frontier.append(leaf_hash(state))
     change(data, ("UPDATE head SET frontier = ?", (frontier.to_bytes(),)))
+    async with restarted(data) as client:
+        ledger = (await client.ask(admin_pb2.GetLedgerRequest(name="ledgers/casino"))).ledger
+        assert ledger.fenced == "the log to 22 is not the one that was seen before"
+    shutil.rmtree(data / "seen")
     async with restarted(data) as client:
         steps = await client.ask(audit_pb2.ReplayTableRequest(name="ledgers/casino/tables/t1"))
     wrong = [step for step in steps if step.findings]

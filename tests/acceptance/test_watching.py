@@ -260,6 +260,7 @@ async def test_the_number_of_watchers_is_limited(serve: Serve):
     assert_refused(await client.refusal(watch()), Reason.TOO_MANY_STREAMS)
 
 
+@pytest.mark.sqlite("its file is changed")
 async def test_watchers_of_a_ledger_that_is_fenced_are_told(serve: Serve, tmp_path: Path):
     client = await casino(serve)
     call = client.listen(watch())

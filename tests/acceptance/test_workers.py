@@ -162,6 +162,7 @@ async def test_interrupted_the_workers_finish_what_they_took(tmp_path):
                 await check(client, ledger, load.acknowledged)
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_what_waits_for_its_turn_when_interrupted_is_answered(workers, tmp_path):
     async with grpc.aio.insecure_channel(workers.addresses[1]) as channel:
         api, health = Api(channel), health_pb2_grpc.HealthStub(channel)

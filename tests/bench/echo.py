@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grpc
 
-from croupier.services.cli import interrupted, run
+from croupier.services.commands.process import interrupted, run
 from croupier.v1 import play_pb2
 
 METHOD = "/bench.Echo/Echo"

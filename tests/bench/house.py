@@ -13,6 +13,7 @@ from time import perf_counter
 from croupier.domain import commands, table
 from croupier.domain.dice import Source
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import (
     CreateLedger,
     Deposit,
@@ -21,7 +22,6 @@ from croupier.services.ledger.requests import (
     Play,
     Request,
 )
-from croupier.services.ledger.writer import Limits
 from croupier.services.server import now_us
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Engine

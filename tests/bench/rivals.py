@@ -17,8 +17,8 @@ from pathlib import Path
 from time import monotonic, time_ns
 
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import CreateLedger, Deposit, Request
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.choosing import engines_of
 from tests.support.ledgers import Watcher
 from tests.support.redis_server import redis_server

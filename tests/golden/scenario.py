@@ -27,6 +27,7 @@ from croupier.services.ledger.requests import (  # noqa: E402
     Deposit,
     OpenTable,
     Play,
+    UnfenceLedger,
     VoidRound,
     Withdraw,
 )
@@ -125,6 +126,14 @@ def session():
     yield from twelve_high()
     yield from house_banked()
     yield from royal_casino.session()
+    yield UnfenceLedger(
+        "restored from the copy of the night; the cage has the vouchers of what is lost",
+        why="the head went back from 240 to 231",
+        lost_first=232,
+        lost_last=240,
+        lost_root=bytes(range(32)),
+        lost_recorded_us=1_700_000_000_000_000,
+    )
 
 
 def house_banked():

@@ -125,14 +125,14 @@ def test_the_flags_of_a_worker_say_all_of_its_settings(tmp_path, monkeypatch):
         one.removeprefix("--").split("=", 1) for one in workers._flags(worker) if "=" in one
     )
     switches = [one for one in workers._flags(worker) if "=" not in one]
-    assert switches == ["--allow-plaintext"]
+    assert switches == ["--allow-plaintext", "--permit-without-calls"]
     settings = of_two(tmp_path, listen="127.0.0.1:7000")
     assert "--no-allow-plaintext" in list(workers._flags(settings))
     # What the environment says has no say in a worker.
     monkeypatch.setenv("CROUPIER_WORKERS", "7")
     monkeypatch.setenv("CROUPIER_PEERS", "elsewhere:1")
     given = {name.replace("-", "_"): value for name, value in flags.items()}
-    loaded = load(given | {"allow_plaintext": True}, None)
+    loaded = load(given | {"allow_plaintext": True, "permit_without_calls": True}, None)
     assert loaded.model_dump() == worker.model_dump()
 
 
@@ -176,7 +176,8 @@ async def test_what_the_parent_is_told_of_one_that_cannot_start(tmp_path, monkey
 async def test_one_that_dies_again_and_again_is_started_with_growing_pauses(tmp_path, monkeypatch):
     lives = itertools.count()
     # It starts, dies, cannot start twice, starts, and dies again.
-    programs = [PRINTS_READY, "", "raise SystemExit(1)", PRINTS_READY]
+    dies = f"{PRINTS_READY}; raise SystemExit(3)"
+    programs = [dies, "", "raise SystemExit(1)", dies]
     monkeypatch.setattr(workers, "_flags", lambda settings: iter([programs[min(next(lives), 3)]]))
     monkeypatch.setattr(workers, "PROGRAM", "import sys; exec(sys.argv[-1])")
     pauses, enough = [], asyncio.Event()
@@ -214,11 +215,52 @@ async def test_one_that_ran_for_long_is_started_again_after_a_short_pause(tmp_pa
 
     monkeypatch.setattr(workers, "sleep", sleep)
     monkeypatch.setattr(workers, "STEADY_S", 0.0)
-    monkeypatch.setattr(workers, "PROGRAM", PRINTS_READY)
+    monkeypatch.setattr(workers, "PROGRAM", f"{PRINTS_READY}; raise SystemExit(3)")
     await worker.start()
     with pytest.raises(asyncio.CancelledError):
         await worker.keep()
     assert pauses == [PAUSE_S, PAUSE_S]
+
+
+@pytest.mark.parametrize("ends", ["", "import os; os.kill(os.getpid(), 15)"])
+async def test_one_that_was_asked_to_stop_is_back_soon_and_has_not_died(
+    tmp_path, monkeypatch, ends
+):
+    worker = Worker(settings_of_workers(of_two(tmp_path, listen="127.0.0.1:7000"))[0])
+    pauses = []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 4:
+            raise asyncio.CancelledError
+
+    monkeypatch.setattr(workers, "sleep", sleep)
+    monkeypatch.setattr(workers, "PROGRAM", f"print({READY!r}, flush=True); {ends}")
+    with capture_logs() as logs:
+        await worker.start()
+        with pytest.raises(asyncio.CancelledError):
+            await worker.keep()
+    assert pauses == [PAUSE_S] * 4
+    assert {(one["event"], one["log_level"]) for one in logs} == {
+        ("worker stopped", "info"),
+        ("worker is back", "info"),
+    }
+
+
+@pytest.mark.parametrize("given", ["listen", "metrics_listen"])
+async def test_a_port_that_was_given_and_is_taken_is_said_at_once(
+    tmp_path, taken, monkeypatch, given
+):
+    starts = []
+    start = Worker.start
+    monkeypatch.setattr(Worker, "start", lambda worker: starts.append(worker) or start(worker))
+    settings = of_two(
+        tmp_path, **({"metrics_listen": "127.0.0.1:0"} | {given: f"127.0.0.1:{taken}"})
+    )
+    code, said = await supervised(settings, monkeypatch, nothing)
+    assert (code, len(starts)) == (1, 2)
+    (line,) = said
+    assert f"127.0.0.1:{taken}" in line
 
 
 async def test_one_that_does_not_stop_is_killed(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from croupier.services.config import Settings
-from croupier.services.ledger.writer import Limits
+from croupier.services.ledger.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from eventsourcing.persistence import DataError, InterfaceError, OperationalErro
 
 from croupier.domain.errors import Refused
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import CreateLedger, Deposit, OpenTable, Play, Request
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Head, HeadMovedError
 
@@ -26,6 +26,10 @@ class Watcher:
 
     def __init__(self):
         self.commits = []
+        self.conflicts = []
+        self.turns = []
+        self.waits = []
+        self.rechecked = []
         self.fenced = {}
         self.saved = []
         self.dropped = []
@@ -34,17 +38,32 @@ class Watcher:
     def turn_committed(self, ledger, events, commands, seconds):
         self.commits.append((ledger, [event.position for event in events], commands))
 
+    def turn_conflicted(self, ledger):
+        self.conflicts.append(ledger)
+
+    def turn_ended(self, ledger, turn):
+        self.turns.append(turn)
+
+    def lock_waited(self, ledger, seconds):
+        self.waits.append(seconds)
+
     def queue_changed(self, ledger, waiting):
         self.waiting = waiting
 
     def ledger_fenced(self, ledger, why):
         self.fenced[ledger] = why
 
+    def ledger_unfenced(self, ledger):
+        del self.fenced[ledger]
+
     def snapshots_saved(self, kind, count):
         self.saved += [str(kind)] * count
 
     def snapshot_dropped(self, kind, reason):
         self.dropped.append((str(kind), str(reason)))
+
+    def snapshot_rechecked(self, kind, *, same):
+        self.rechecked.append((str(kind), same))
 
     def events_unchecked(self, ledger, count):
         self.unchecked.append(count)
@@ -74,11 +93,24 @@ class StoreEngine(SQLiteEngine):
 class House:
     """Ledgers over a folder, with short ways to ask."""
 
-    def __init__(self, folder: Path, *, wrap=lambda store: store, limits=None, clock=None):
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        wrap=lambda store: store,
+        limits=None,
+        clock=None,
+        engine=None,
+        seen=None,
+    ):
         self.watcher = Watcher()
         self.clock = clock or Clock()
         self.ledgers = Ledgers(
-            StoreEngine(folder, wrap), self.watcher, self.clock, limits or Limits()
+            engine or StoreEngine(folder, wrap),
+            self.watcher,
+            self.clock,
+            limits or Limits(),
+            seen=seen,
         )
 
     @property

@@ -40,7 +40,7 @@ def binary() -> Path:
 class RedisServer:
     """One server process on a folder; started again on it, it has what its files have."""
 
-    def __init__(self, folder: Path, *, port: int = 0, **settings: str) -> None:
+    def __init__(self, folder: Path, *, port: int = 0, **settings: str | tuple[str, ...]) -> None:
         """Prepare a server; settings are Redis's own, with _ for -, and override `DURABLE`."""
         self.folder = folder
         self._fixed = bool(port)
@@ -80,7 +80,7 @@ class RedisServer:
         """Start the process; return whether it got its port."""
         arguments = ["--port", str(self.port), "--dir", str(self.folder)]
         for name, value in self.settings.items():
-            arguments += [f"--{name}", value]
+            arguments += [f"--{name}", *((value,) if isinstance(value, str) else value)]
         log = self.folder / "server.log"
         with log.open("wb") as said:
             self._process = subprocess.Popen(

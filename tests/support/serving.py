@@ -28,6 +28,7 @@ from croupier.v1 import (
     play_pb2,
     tables_pb2,
 )
+from tests.support.engines import engine_of
 
 _FILES = (accounts_pb2, admin_pb2, audit_pb2, odds_pb2, play_pb2, tables_pb2)
 _numbers = itertools.count(1)
@@ -126,6 +127,7 @@ class Client:
         token: str | None = None,
         credentials: grpc.ChannelCredentials | None = None,
     ) -> None:
+        self.address = address
         options = [("grpc.use_local_subchannel_pool", 1)]
         self.channel = (
             grpc.aio.insecure_channel(address, options=options)
@@ -224,6 +226,7 @@ class Served:
 async def serving(data: Path, **settings: Any) -> AsyncIterator[Served]:
     """Serve the ledgers of a folder on a free port."""
     given = {"listen": "127.0.0.1:0", "metrics_listen": "", "grace_s": 0.0, "data": data}
+    given["engine"] = engine_of(data)
     async with (
         Server(Settings(**(given | settings))) as server,
         AsyncExitStack() as stack,

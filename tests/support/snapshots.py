@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from croupier.domain.commands import Fade, PostBank, Roll
 from croupier.domain.dice import Source
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.snapshots import Policy
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Commit
 from tests.support.ledgers import LEDGER, House

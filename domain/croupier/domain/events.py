@@ -37,6 +37,7 @@ from croupier.domain.cup_events import (
 )
 from croupier.domain.dice import Dice, Source
 from croupier.domain.event import Value, event
+from croupier.domain.ledger_events import LedgerUnfenced
 from croupier.domain.money import Odds
 from croupier.domain.race_events import (
     DeathRollAwarded,
@@ -336,4 +337,4 @@ Fact = (
 """What a game sees of its table's stream."""
 
 TableEvent = TableOpened | RoundStarted | RoundSettled | TableClosed | Fact
-Event = LedgerCreated | Deposited | Withdrawn | TableEvent
+Event = LedgerCreated | LedgerUnfenced | Deposited | Withdrawn | TableEvent

@@ -56,7 +56,7 @@ ROUND_VOIDED = "round_voided"
 """The payout rule under which a void round returns all that the table holds."""
 
 REASON_MAX = 200
-"""The longest reason that a round is void for, characters."""
+"""The longest reason that is given for the record, characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +249,7 @@ def void(table: Table, round_number: int, reason: str) -> tuple[Step, ...]:
 
     """
     _check_open(table)
-    if not reason or len(reason) > REASON_MAX or not reason.isprintable():
-        raise Refused(
-            Reason.INVALID_TEXT,
-            f"a reason is required, up to {REASON_MAX} printable characters",
-            field="reason",
-            most=REASON_MAX,
-        )
+    check_reason(reason)
     _check_round(table, round_number)
     if not table.in_round:
         raise Refused(
@@ -263,6 +257,17 @@ def void(table: Table, round_number: int, reason: str) -> tuple[Step, ...]:
         )
     returned = _returned(table, ROUND_VOIDED)
     return tuple(_steps(table, (*returned, RoundVoided(round=table.round, reason=reason))))
+
+
+def check_reason(reason: str) -> None:
+    """Refuse what is no reason that can stand on a record."""
+    if not reason or len(reason) > REASON_MAX or not reason.isprintable():
+        raise Refused(
+            Reason.INVALID_TEXT,
+            f"a reason is required, up to {REASON_MAX} printable characters",
+            field="reason",
+            most=REASON_MAX,
+        )
 
 
 def _returned(table: Table, rule: str) -> Iterator[PaidOut]:

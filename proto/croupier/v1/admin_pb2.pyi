@@ -287,6 +287,198 @@ class VoidRoundResponse(_message.Message):
 Global___VoidRoundResponse: _TypeAlias = VoidRoundResponse  # noqa: Y015
 
 @_typing.final
+class Fence(_message.Message):
+    """Why a ledger is not served."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WHY_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    ROOT_FIELD_NUMBER: _builtins.int
+    KNOWN_POSITION_FIELD_NUMBER: _builtins.int
+    KNOWN_ROOT_FIELD_NUMBER: _builtins.int
+    KNOWN_RECORDED_TIME_FIELD_NUMBER: _builtins.int
+    LOST_FIRST_FIELD_NUMBER: _builtins.int
+    LOST_LAST_FIELD_NUMBER: _builtins.int
+    LOST_REQUESTS_FIELD_NUMBER: _builtins.int
+    why: _builtins.str
+    position: _builtins.int
+    """Where its log ends now."""
+    root: _builtins.bytes
+    known_position: _builtins.int
+    """The furthest that it was seen to reach."""
+    known_root: _builtins.bytes
+    lost_first: _builtins.int
+    """The positions that are lost: the first is 0 where it is not known, the last where none is."""
+    lost_last: _builtins.int
+    @_builtins.property
+    def known_recorded_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def lost_requests(self) -> _containers.RepeatedCompositeFieldContainer[Global___LostRequest]:
+        """Requests that are lost, as far as the server that answers recorded them itself."""
+
+    def __init__(
+        self,
+        *,
+        why: _builtins.str = ...,
+        position: _builtins.int = ...,
+        root: _builtins.bytes = ...,
+        known_position: _builtins.int = ...,
+        known_root: _builtins.bytes = ...,
+        known_recorded_time: _timestamp_pb2.Timestamp | None = ...,
+        lost_first: _builtins.int = ...,
+        lost_last: _builtins.int = ...,
+        lost_requests: _abc.Iterable[Global___LostRequest] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["known_recorded_time", b"known_recorded_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["known_position", b"known_position", "known_recorded_time", b"known_recorded_time", "known_root", b"known_root", "lost_first", b"lost_first", "lost_last", b"lost_last", "lost_requests", b"lost_requests", "position", b"position", "root", b"root", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Fence: _TypeAlias = Fence  # noqa: Y015
+
+@_typing.final
+class LostRequest(_message.Message):
+    """A request that was recorded and acknowledged, and is in the log no more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CALLER_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    FIRST_POSITION_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
+    caller: _builtins.str
+    request_id: _builtins.str
+    first_position: _builtins.int
+    """The positions that its events had."""
+    position: _builtins.int
+    def __init__(
+        self,
+        *,
+        caller: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        first_position: _builtins.int = ...,
+        position: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caller", b"caller", "first_position", b"first_position", "position", b"position", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LostRequest: _TypeAlias = LostRequest  # noqa: Y015
+
+@_typing.final
+class GetFenceRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """"ledgers/{ledger}"."""
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetFenceRequest: _TypeAlias = GetFenceRequest  # noqa: Y015
+
+@_typing.final
+class GetFenceResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FENCE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def fence(self) -> Global___Fence: ...
+    def __init__(
+        self,
+        *,
+        fence: Global___Fence | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fence", b"fence"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetFenceResponse: _TypeAlias = GetFenceResponse  # noqa: Y015
+
+@_typing.final
+class UnfenceLedgerRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: _builtins.int
+    ACCEPT_POSITION_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    ACTOR_FIELD_NUMBER: _builtins.int
+    OCCURRED_TIME_FIELD_NUMBER: _builtins.int
+    NOT_AFTER_FIELD_NUMBER: _builtins.int
+    CORRELATION_ID_FIELD_NUMBER: _builtins.int
+    name: _builtins.str
+    """"ledgers/{ledger}"."""
+    accept_position: _builtins.int
+    """The position at which its log ends now and is accepted, as `Fence` tells it."""
+    reason: _builtins.str
+    """Why, for the record: 1 to 200 printable characters."""
+    request_id: _builtins.str
+    actor: _builtins.str
+    correlation_id: _builtins.str
+    @_builtins.property
+    def occurred_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def not_after(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        name: _builtins.str = ...,
+        accept_position: _builtins.int = ...,
+        reason: _builtins.str = ...,
+        request_id: _builtins.str = ...,
+        actor: _builtins.str = ...,
+        occurred_time: _timestamp_pb2.Timestamp | None = ...,
+        not_after: _timestamp_pb2.Timestamp | None = ...,
+        correlation_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["not_after", b"not_after", "occurred_time", b"occurred_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accept_position", b"accept_position", "actor", b"actor", "correlation_id", b"correlation_id", "name", b"name", "not_after", b"not_after", "occurred_time", b"occurred_time", "reason", b"reason", "request_id", b"request_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnfenceLedgerRequest: _TypeAlias = UnfenceLedgerRequest  # noqa: Y015
+
+@_typing.final
+class UnfenceLedgerResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    LEDGER_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def receipt(self) -> _receipts_pb2.Receipt: ...
+    @_builtins.property
+    def ledger(self) -> Global___Ledger: ...
+    def __init__(
+        self,
+        *,
+        receipt: _receipts_pb2.Receipt | None = ...,
+        ledger: Global___Ledger | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["ledger", b"ledger", "receipt", b"receipt"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ledger", b"ledger", "receipt", b"receipt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnfenceLedgerResponse: _TypeAlias = UnfenceLedgerResponse  # noqa: Y015
+
+@_typing.final
 class GetServerInfoRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 

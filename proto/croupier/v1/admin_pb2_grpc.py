@@ -55,6 +55,16 @@ class AdminServiceStub:
                 request_serializer=croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.FromString,
                 _registered_method=True)
+        self.GetFence = channel.unary_unary(
+                '/croupier.v1.AdminService/GetFence',
+                request_serializer=croupier_dot_v1_dot_admin__pb2.GetFenceRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_admin__pb2.GetFenceResponse.FromString,
+                _registered_method=True)
+        self.UnfenceLedger = channel.unary_unary(
+                '/croupier.v1.AdminService/UnfenceLedger',
+                request_serializer=croupier_dot_v1_dot_admin__pb2.UnfenceLedgerRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_admin__pb2.UnfenceLedgerResponse.FromString,
+                _registered_method=True)
         self.GetServerInfo = channel.unary_unary(
                 '/croupier.v1.AdminService/GetServerInfo',
                 request_serializer=croupier_dot_v1_dot_admin__pb2.GetServerInfoRequest.SerializeToString,
@@ -92,6 +102,20 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetFence(self, request, context):
+        """Tells why a ledger is fenced and what its log has lost.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UnfenceLedger(self, request, context):
+        """Lets a fenced ledger be served again, with what its log has lost on the record.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetServerInfo(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -120,6 +144,16 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.VoidRound,
                     request_deserializer=croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.SerializeToString,
+            ),
+            'GetFence': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetFence,
+                    request_deserializer=croupier_dot_v1_dot_admin__pb2.GetFenceRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_admin__pb2.GetFenceResponse.SerializeToString,
+            ),
+            'UnfenceLedger': grpc.unary_unary_rpc_method_handler(
+                    servicer.UnfenceLedger,
+                    request_deserializer=croupier_dot_v1_dot_admin__pb2.UnfenceLedgerRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_admin__pb2.UnfenceLedgerResponse.SerializeToString,
             ),
             'GetServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.GetServerInfo,
@@ -236,6 +270,60 @@ class AdminService:
             '/croupier.v1.AdminService/VoidRound',
             croupier_dot_v1_dot_admin__pb2.VoidRoundRequest.SerializeToString,
             croupier_dot_v1_dot_admin__pb2.VoidRoundResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetFence(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AdminService/GetFence',
+            croupier_dot_v1_dot_admin__pb2.GetFenceRequest.SerializeToString,
+            croupier_dot_v1_dot_admin__pb2.GetFenceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UnfenceLedger(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AdminService/UnfenceLedger',
+            croupier_dot_v1_dot_admin__pb2.UnfenceLedgerRequest.SerializeToString,
+            croupier_dot_v1_dot_admin__pb2.UnfenceLedgerResponse.FromString,
             options,
             channel_credentials,
             insecure,

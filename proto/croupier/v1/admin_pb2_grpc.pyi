@@ -39,6 +39,10 @@ class AdminServiceStub:
     ListLedgers: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListLedgersRequest, _admin_pb2.ListLedgersResponse]
     VoidRound: _grpc.UnaryUnaryMultiCallable[_admin_pb2.VoidRoundRequest, _admin_pb2.VoidRoundResponse]
     """Ends an open round as if it had never been: every stake goes back, in one commit."""
+    GetFence: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetFenceRequest, _admin_pb2.GetFenceResponse]
+    """Tells why a ledger is fenced and what its log has lost."""
+    UnfenceLedger: _grpc.UnaryUnaryMultiCallable[_admin_pb2.UnfenceLedgerRequest, _admin_pb2.UnfenceLedgerResponse]
+    """Lets a fenced ledger be served again, with what its log has lost on the record."""
     GetServerInfo: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetServerInfoRequest, _admin_pb2.GetServerInfoResponse]
 
 @_typing.type_check_only
@@ -52,6 +56,10 @@ class AdminServiceAsyncStub(AdminServiceStub):
     ListLedgers: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListLedgersRequest, _admin_pb2.ListLedgersResponse]  # type: ignore[assignment]
     VoidRound: _aio.UnaryUnaryMultiCallable[_admin_pb2.VoidRoundRequest, _admin_pb2.VoidRoundResponse]  # type: ignore[assignment]
     """Ends an open round as if it had never been: every stake goes back, in one commit."""
+    GetFence: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetFenceRequest, _admin_pb2.GetFenceResponse]  # type: ignore[assignment]
+    """Tells why a ledger is fenced and what its log has lost."""
+    UnfenceLedger: _aio.UnaryUnaryMultiCallable[_admin_pb2.UnfenceLedgerRequest, _admin_pb2.UnfenceLedgerResponse]  # type: ignore[assignment]
+    """Lets a fenced ledger be served again, with what its log has lost on the record."""
     GetServerInfo: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetServerInfoRequest, _admin_pb2.GetServerInfoResponse]  # type: ignore[assignment]
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -86,6 +94,22 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.VoidRoundResponse, _abc.Awaitable[_admin_pb2.VoidRoundResponse]]:
         """Ends an open round as if it had never been: every stake goes back, in one commit."""
+
+    @_abc_1.abstractmethod
+    def GetFence(
+        self,
+        request: _admin_pb2.GetFenceRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.GetFenceResponse, _abc.Awaitable[_admin_pb2.GetFenceResponse]]:
+        """Tells why a ledger is fenced and what its log has lost."""
+
+    @_abc_1.abstractmethod
+    def UnfenceLedger(
+        self,
+        request: _admin_pb2.UnfenceLedgerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.UnfenceLedgerResponse, _abc.Awaitable[_admin_pb2.UnfenceLedgerResponse]]:
+        """Lets a fenced ledger be served again, with what its log has lost on the record."""
 
     @_abc_1.abstractmethod
     def GetServerInfo(

@@ -24,28 +24,47 @@ _sym_db = _symbol_database.Default()
 
 from croupier.v1 import events_pb2 as croupier_dot_v1_dot_events__pb2
 from croupier.v1 import tables_pb2 as croupier_dot_v1_dot_tables__pb2
+from croupier.v1 import values_pb2 as croupier_dot_v1_dot_values__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/audit.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/events.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"c\n\x12ReplayTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nto_version\x18\x02 \x01(\x03\x12+\n\x07to_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"m\n\x13ReplayTableResponse\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Event\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\x12\x10\n\x08\x66indings\x18\x03 \x03(\t\"M\n\x11ListEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\x11\n\tpage_size\x18\x03 \x01(\x05\"f\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\"Y\n\x12WatchEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\r\n\x05table\x18\x03 \x01(\t\x12\r\n\x05kinds\x18\x04 \x03(\t\"g\n\x13WatchEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\x32\x85\x02\n\x0c\x41uditService\x12R\n\x0bReplayTable\x12\x1f.croupier.v1.ReplayTableRequest\x1a .croupier.v1.ReplayTableResponse0\x01\x12M\n\nListEvents\x12\x1e.croupier.v1.ListEventsRequest\x1a\x1f.croupier.v1.ListEventsResponse\x12R\n\x0bWatchEvents\x12\x1f.croupier.v1.WatchEventsRequest\x1a .croupier.v1.WatchEventsResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63roupier/v1/audit.proto\x12\x0b\x63roupier.v1\x1a\x18\x63roupier/v1/events.proto\x1a\x18\x63roupier/v1/tables.proto\x1a\x18\x63roupier/v1/values.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"c\n\x12ReplayTableRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x12\n\nto_version\x18\x02 \x01(\x03\x12+\n\x07to_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"m\n\x13ReplayTableResponse\x12!\n\x05\x65vent\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Event\x12!\n\x05table\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Table\x12\x10\n\x08\x66indings\x18\x03 \x03(\t\"M\n\x11ListEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\x11\n\tpage_size\x18\x03 \x01(\x05\"f\n\x12ListEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\"Y\n\x12WatchEventsRequest\x12\x0e\n\x06parent\x18\x01 \x01(\t\x12\x15\n\rfrom_position\x18\x02 \x01(\x03\x12\r\n\x05table\x18\x03 \x01(\t\x12\r\n\x05kinds\x18\x04 \x03(\t\"g\n\x13WatchEventsResponse\x12\"\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x15\n\rnext_position\x18\x02 \x01(\x03\x12\x15\n\rhead_position\x18\x03 \x01(\x03\"e\n\x0fGetRoundRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12\r\n\x05\x62rief\x18\x03 \x01(\x08\x12\x11\n\tpage_size\x18\x04 \x01(\x05\x12\x12\n\npage_token\x18\x05 \x01(\t\"\x9d\x01\n\x10GetRoundResponse\x12!\n\x05round\x18\x01 \x01(\x0b\x32\x12.croupier.v1.Round\x12)\n\x07players\x18\x02 \x03(\x0b\x32\x18.croupier.v1.PlayerRound\x12\"\n\x06\x65vents\x18\x03 \x03(\x0b\x32\x12.croupier.v1.Event\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\"I\n\x11ListRoundsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"Q\n\x12ListRoundsResponse\x12\"\n\x06rounds\x18\x01 \x03(\x0b\x32\x12.croupier.v1.Round\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xd1\x04\n\x05Round\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05round\x18\x02 \x01(\x03\x12(\n\x06status\x18\x03 \x01(\x0e\x32\x18.croupier.v1.RoundStatus\x12\x0c\n\x04game\x18\x04 \x01(\t\x12\x0f\n\x07\x65\x64ition\x18\x05 \x01(\x03\x12\x30\n\x07options\x18\x06 \x03(\x0b\x32\x1f.croupier.v1.Round.OptionsEntry\x12\x10\n\x08\x63urrency\x18\x07 \x01(\t\x12\x19\n\x11\x63urrency_exponent\x18\x08 \x01(\x05\x12\x17\n\x0fpaytable_digest\x18\t \x01(\x0c\x12.\n\nstart_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x16\n\x0e\x66irst_position\x18\x0c \x01(\x03\x12\x15\n\rlast_position\x18\r \x01(\x03\x12\x15\n\rfirst_version\x18\x0e \x01(\x03\x12\x14\n\x0clast_version\x18\x0f \x01(\x03\x12\x0f\n\x07\x63\x61rried\x18\x10 \x01(\x03\x12\x13\n\x0bvoid_reason\x18\x11 \x01(\t\x12\x0f\n\x07\x63\x61llers\x18\x12 \x03(\t\x12\x0e\n\x06\x61\x63tors\x18\x13 \x03(\t\x12$\n\x07sources\x18\x14 \x03(\x0b\x32\x13.croupier.v1.Source\x1a\x42\n\x0cOptionsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12!\n\x05value\x18\x02 \x01(\x0b\x32\x12.croupier.v1.Value:\x02\x38\x01\"\xb6\x01\n\x0bPlayerRound\x12\x0e\n\x06player\x18\x01 \x01(\t\x12\x12\n\ncarried_in\x18\x02 \x01(\x03\x12\x0e\n\x06staked\x18\x03 \x01(\x03\x12\x10\n\x08returned\x18\x04 \x01(\x03\x12\x10\n\x08winnings\x18\x05 \x01(\x03\x12\x13\n\x0b\x63\x61rried_out\x18\x06 \x01(\x03\x12\x0b\n\x03net\x18\x07 \x01(\x03\x12\x16\n\x0e\x62\x61lance_before\x18\x08 \x01(\x03\x12\x15\n\rbalance_after\x18\t \x01(\x03*u\n\x0bRoundStatus\x12\x1c\n\x18ROUND_STATUS_UNSPECIFIED\x10\x00\x12\x15\n\x11ROUND_STATUS_OPEN\x10\x01\x12\x18\n\x14ROUND_STATUS_SETTLED\x10\x02\x12\x17\n\x13ROUND_STATUS_VOIDED\x10\x03\x32\x9d\x03\n\x0c\x41uditService\x12R\n\x0bReplayTable\x12\x1f.croupier.v1.ReplayTableRequest\x1a .croupier.v1.ReplayTableResponse0\x01\x12M\n\nListEvents\x12\x1e.croupier.v1.ListEventsRequest\x1a\x1f.croupier.v1.ListEventsResponse\x12R\n\x0bWatchEvents\x12\x1f.croupier.v1.WatchEventsRequest\x1a .croupier.v1.WatchEventsResponse0\x01\x12G\n\x08GetRound\x12\x1c.croupier.v1.GetRoundRequest\x1a\x1d.croupier.v1.GetRoundResponse\x12M\n\nListRounds\x12\x1e.croupier.v1.ListRoundsRequest\x1a\x1f.croupier.v1.ListRoundsResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'croupier.v1.audit_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_REPLAYTABLEREQUEST']._serialized_start=125
-  _globals['_REPLAYTABLEREQUEST']._serialized_end=224
-  _globals['_REPLAYTABLERESPONSE']._serialized_start=226
-  _globals['_REPLAYTABLERESPONSE']._serialized_end=335
-  _globals['_LISTEVENTSREQUEST']._serialized_start=337
-  _globals['_LISTEVENTSREQUEST']._serialized_end=414
-  _globals['_LISTEVENTSRESPONSE']._serialized_start=416
-  _globals['_LISTEVENTSRESPONSE']._serialized_end=518
-  _globals['_WATCHEVENTSREQUEST']._serialized_start=520
-  _globals['_WATCHEVENTSREQUEST']._serialized_end=609
-  _globals['_WATCHEVENTSRESPONSE']._serialized_start=611
-  _globals['_WATCHEVENTSRESPONSE']._serialized_end=714
-  _globals['_AUDITSERVICE']._serialized_start=717
-  _globals['_AUDITSERVICE']._serialized_end=978
+  _globals['_ROUND_OPTIONSENTRY']._loaded_options = None
+  _globals['_ROUND_OPTIONSENTRY']._serialized_options = b'8\001'
+  _globals['_ROUNDSTATUS']._serialized_start=1944
+  _globals['_ROUNDSTATUS']._serialized_end=2061
+  _globals['_REPLAYTABLEREQUEST']._serialized_start=151
+  _globals['_REPLAYTABLEREQUEST']._serialized_end=250
+  _globals['_REPLAYTABLERESPONSE']._serialized_start=252
+  _globals['_REPLAYTABLERESPONSE']._serialized_end=361
+  _globals['_LISTEVENTSREQUEST']._serialized_start=363
+  _globals['_LISTEVENTSREQUEST']._serialized_end=440
+  _globals['_LISTEVENTSRESPONSE']._serialized_start=442
+  _globals['_LISTEVENTSRESPONSE']._serialized_end=544
+  _globals['_WATCHEVENTSREQUEST']._serialized_start=546
+  _globals['_WATCHEVENTSREQUEST']._serialized_end=635
+  _globals['_WATCHEVENTSRESPONSE']._serialized_start=637
+  _globals['_WATCHEVENTSRESPONSE']._serialized_end=740
+  _globals['_GETROUNDREQUEST']._serialized_start=742
+  _globals['_GETROUNDREQUEST']._serialized_end=843
+  _globals['_GETROUNDRESPONSE']._serialized_start=846
+  _globals['_GETROUNDRESPONSE']._serialized_end=1003
+  _globals['_LISTROUNDSREQUEST']._serialized_start=1005
+  _globals['_LISTROUNDSREQUEST']._serialized_end=1078
+  _globals['_LISTROUNDSRESPONSE']._serialized_start=1080
+  _globals['_LISTROUNDSRESPONSE']._serialized_end=1161
+  _globals['_ROUND']._serialized_start=1164
+  _globals['_ROUND']._serialized_end=1757
+  _globals['_ROUND_OPTIONSENTRY']._serialized_start=1691
+  _globals['_ROUND_OPTIONSENTRY']._serialized_end=1757
+  _globals['_PLAYERROUND']._serialized_start=1760
+  _globals['_PLAYERROUND']._serialized_end=1942
+  _globals['_AUDITSERVICE']._serialized_start=2064
+  _globals['_AUDITSERVICE']._serialized_end=2477
 # @@protoc_insertion_point(module_scope)

@@ -6,10 +6,12 @@ isort:skip_file
 from collections import abc as _abc
 from croupier.v1 import events_pb2 as _events_pb2
 from croupier.v1 import tables_pb2 as _tables_pb2
+from croupier.v1 import values_pb2 as _values_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -20,6 +22,27 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class _RoundStatus:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RoundStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RoundStatus.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    ROUND_STATUS_UNSPECIFIED: _RoundStatus.ValueType  # 0
+    ROUND_STATUS_OPEN: _RoundStatus.ValueType  # 1
+    ROUND_STATUS_SETTLED: _RoundStatus.ValueType  # 2
+    ROUND_STATUS_VOIDED: _RoundStatus.ValueType  # 3
+    """It counts as if it had never been: every stake went back."""
+
+class RoundStatus(_RoundStatus, metaclass=_RoundStatusEnumTypeWrapper): ...
+
+ROUND_STATUS_UNSPECIFIED: RoundStatus.ValueType  # 0
+ROUND_STATUS_OPEN: RoundStatus.ValueType  # 1
+ROUND_STATUS_SETTLED: RoundStatus.ValueType  # 2
+ROUND_STATUS_VOIDED: RoundStatus.ValueType  # 3
+"""It counts as if it had never been: every stake went back."""
+Global___RoundStatus: _TypeAlias = RoundStatus  # noqa: Y015
 
 @_typing.final
 class ReplayTableRequest(_message.Message):
@@ -204,3 +227,304 @@ class WatchEventsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___WatchEventsResponse: _TypeAlias = WatchEventsResponse  # noqa: Y015
+
+@_typing.final
+class GetRoundRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    BRIEF_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}"."""
+    round: _builtins.int
+    """From 1."""
+    brief: _builtins.bool
+    """Leave out what takes longer the more was recorded since (or before, whichever is less): balances,
+    what is carried from round to round, and with it the net.
+    """
+    page_size: _builtins.int
+    """Events on a page: at most 1000, which is what 0 means; a page is bounded in bytes too."""
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        round: _builtins.int = ...,
+        brief: _builtins.bool = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["brief", b"brief", "page_size", b"page_size", "page_token", b"page_token", "round", b"round", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRoundRequest: _TypeAlias = GetRoundRequest  # noqa: Y015
+
+@_typing.final
+class GetRoundResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUND_FIELD_NUMBER: _builtins.int
+    PLAYERS_FIELD_NUMBER: _builtins.int
+    EVENTS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def round(self) -> Global___Round: ...
+    @_builtins.property
+    def players(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlayerRound]:
+        """Clockwise, and where the house banks, the house. With every page."""
+
+    @_builtins.property
+    def events(self) -> _containers.RepeatedCompositeFieldContainer[_events_pb2.Event]:
+        """In order, each with who acted."""
+
+    def __init__(
+        self,
+        *,
+        round: Global___Round | None = ...,
+        players: _abc.Iterable[Global___PlayerRound] | None = ...,
+        events: _abc.Iterable[_events_pb2.Event] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["round", b"round"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["events", b"events", "next_page_token", b"next_page_token", "players", b"players", "round", b"round"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetRoundResponse: _TypeAlias = GetRoundResponse  # noqa: Y015
+
+@_typing.final
+class ListRoundsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}"."""
+    page_size: _builtins.int
+    """At most 1000; 0 means 100."""
+    page_token: _builtins.str
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "table", b"table"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRoundsRequest: _TypeAlias = ListRoundsRequest  # noqa: Y015
+
+@_typing.final
+class ListRoundsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROUNDS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    @_builtins.property
+    def rounds(self) -> _containers.RepeatedCompositeFieldContainer[Global___Round]: ...
+    def __init__(
+        self,
+        *,
+        rounds: _abc.Iterable[Global___Round] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "rounds", b"rounds"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListRoundsResponse: _TypeAlias = ListRoundsResponse  # noqa: Y015
+
+@_typing.final
+class Round(_message.Message):
+    """A round of a table."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class OptionsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        @_builtins.property
+        def value(self) -> _values_pb2.Value: ...
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _values_pb2.Value | None = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    TABLE_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    STATUS_FIELD_NUMBER: _builtins.int
+    GAME_FIELD_NUMBER: _builtins.int
+    EDITION_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    CURRENCY_FIELD_NUMBER: _builtins.int
+    CURRENCY_EXPONENT_FIELD_NUMBER: _builtins.int
+    PAYTABLE_DIGEST_FIELD_NUMBER: _builtins.int
+    START_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    FIRST_POSITION_FIELD_NUMBER: _builtins.int
+    LAST_POSITION_FIELD_NUMBER: _builtins.int
+    FIRST_VERSION_FIELD_NUMBER: _builtins.int
+    LAST_VERSION_FIELD_NUMBER: _builtins.int
+    CARRIED_FIELD_NUMBER: _builtins.int
+    VOID_REASON_FIELD_NUMBER: _builtins.int
+    CALLERS_FIELD_NUMBER: _builtins.int
+    ACTORS_FIELD_NUMBER: _builtins.int
+    SOURCES_FIELD_NUMBER: _builtins.int
+    table: _builtins.str
+    """"ledgers/{ledger}/tables/{table}"."""
+    round: _builtins.int
+    status: Global___RoundStatus.ValueType
+    game: _builtins.str
+    edition: _builtins.int
+    currency: _builtins.str
+    currency_exponent: _builtins.int
+    paytable_digest: _builtins.bytes
+    """The odds that the round is settled by: SHA-256 of the canonical paytable."""
+    first_position: _builtins.int
+    """Its events in the ledger's log (where others are between them) and in the table's stream (where
+    none are). The last ones so far while it is open.
+    """
+    last_position: _builtins.int
+    first_version: _builtins.int
+    last_version: _builtins.int
+    carried: _builtins.int
+    """What stayed at risk at its end, minor units."""
+    void_reason: _builtins.str
+    """Why it is void."""
+    @_builtins.property
+    def options(self) -> _containers.MessageMap[_builtins.str, _values_pb2.Value]:
+        """Every option that the table was opened with."""
+
+    @_builtins.property
+    def start_time(self) -> _timestamp_pb2.Timestamp:
+        """When its first event was recorded, and its last; no end while it is open."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp: ...
+    @_builtins.property
+    def callers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """From here on only in `GetRound`, each once and in the order of their first act.
+        The systems that called, and whom they say acted.
+        """
+
+    @_builtins.property
+    def actors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def sources(self) -> _containers.RepeatedCompositeFieldContainer[_values_pb2.Source]:
+        """Where its dice and cards come from."""
+
+    def __init__(
+        self,
+        *,
+        table: _builtins.str = ...,
+        round: _builtins.int = ...,
+        status: Global___RoundStatus.ValueType = ...,
+        game: _builtins.str = ...,
+        edition: _builtins.int = ...,
+        options: _abc.Mapping[_builtins.str, _values_pb2.Value] | None = ...,
+        currency: _builtins.str = ...,
+        currency_exponent: _builtins.int = ...,
+        paytable_digest: _builtins.bytes = ...,
+        start_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        first_position: _builtins.int = ...,
+        last_position: _builtins.int = ...,
+        first_version: _builtins.int = ...,
+        last_version: _builtins.int = ...,
+        carried: _builtins.int = ...,
+        void_reason: _builtins.str = ...,
+        callers: _abc.Iterable[_builtins.str] | None = ...,
+        actors: _abc.Iterable[_builtins.str] | None = ...,
+        sources: _abc.Iterable[_values_pb2.Source] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "start_time", b"start_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actors", b"actors", "callers", b"callers", "carried", b"carried", "currency", b"currency", "currency_exponent", b"currency_exponent", "edition", b"edition", "end_time", b"end_time", "first_position", b"first_position", "first_version", b"first_version", "game", b"game", "last_position", b"last_position", "last_version", b"last_version", "options", b"options", "paytable_digest", b"paytable_digest", "round", b"round", "sources", b"sources", "start_time", b"start_time", "status", b"status", "table", b"table", "void_reason", b"void_reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Round: _TypeAlias = Round  # noqa: Y015
+
+@_typing.final
+class PlayerRound(_message.Message):
+    """What a round was to a player: minor units of the table's currency."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PLAYER_FIELD_NUMBER: _builtins.int
+    CARRIED_IN_FIELD_NUMBER: _builtins.int
+    STAKED_FIELD_NUMBER: _builtins.int
+    RETURNED_FIELD_NUMBER: _builtins.int
+    WINNINGS_FIELD_NUMBER: _builtins.int
+    CARRIED_OUT_FIELD_NUMBER: _builtins.int
+    NET_FIELD_NUMBER: _builtins.int
+    BALANCE_BEFORE_FIELD_NUMBER: _builtins.int
+    BALANCE_AFTER_FIELD_NUMBER: _builtins.int
+    player: _builtins.str
+    """"house" where the house banks: its bankroll at this table."""
+    carried_in: _builtins.int
+    """What he had at risk when the round began, from rounds before."""
+    staked: _builtins.int
+    """What he put at risk in it. Of the house, what its bankroll paid."""
+    returned: _builtins.int
+    """What he was paid of what was at risk of his own. Of the house, what its bankroll collected."""
+    winnings: _builtins.int
+    """What he was paid beyond that."""
+    carried_out: _builtins.int
+    """What he has at risk at its end, or while it is open, now."""
+    net: _builtins.int
+    """What the round gained him: returned + winnings + carried_out - staked - carried_in. The nets of
+    all sum to 0.
+    """
+    balance_before: _builtins.int
+    """His account before the round's first event, and after its last. What he does elsewhere meanwhile
+    is in it.
+    """
+    balance_after: _builtins.int
+    def __init__(
+        self,
+        *,
+        player: _builtins.str = ...,
+        carried_in: _builtins.int = ...,
+        staked: _builtins.int = ...,
+        returned: _builtins.int = ...,
+        winnings: _builtins.int = ...,
+        carried_out: _builtins.int = ...,
+        net: _builtins.int = ...,
+        balance_before: _builtins.int = ...,
+        balance_after: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["balance_after", b"balance_after", "balance_before", b"balance_before", "carried_in", b"carried_in", "carried_out", b"carried_out", "net", b"net", "player", b"player", "returned", b"returned", "staked", b"staked", "winnings", b"winnings"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PlayerRound: _TypeAlias = PlayerRound  # noqa: Y015

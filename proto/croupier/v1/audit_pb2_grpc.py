@@ -50,6 +50,16 @@ class AuditServiceStub:
                 request_serializer=croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.SerializeToString,
                 response_deserializer=croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.FromString,
                 _registered_method=True)
+        self.GetRound = channel.unary_unary(
+                '/croupier.v1.AuditService/GetRound',
+                request_serializer=croupier_dot_v1_dot_audit__pb2.GetRoundRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_audit__pb2.GetRoundResponse.FromString,
+                _registered_method=True)
+        self.ListRounds = channel.unary_unary(
+                '/croupier.v1.AuditService/ListRounds',
+                request_serializer=croupier_dot_v1_dot_audit__pb2.ListRoundsRequest.SerializeToString,
+                response_deserializer=croupier_dot_v1_dot_audit__pb2.ListRoundsResponse.FromString,
+                _registered_method=True)
 
 
 class AuditServiceServicer:
@@ -79,6 +89,20 @@ class AuditServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetRound(self, request, context):
+        """Recalls a round of any game: how it stands, what it was to each player, and all that happened.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRounds(self, request, context):
+        """Lists the rounds of a table, the newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AuditServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -96,6 +120,16 @@ def add_AuditServiceServicer_to_server(servicer, server):
                     servicer.WatchEvents,
                     request_deserializer=croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.FromString,
                     response_serializer=croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.SerializeToString,
+            ),
+            'GetRound': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRound,
+                    request_deserializer=croupier_dot_v1_dot_audit__pb2.GetRoundRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_audit__pb2.GetRoundResponse.SerializeToString,
+            ),
+            'ListRounds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRounds,
+                    request_deserializer=croupier_dot_v1_dot_audit__pb2.ListRoundsRequest.FromString,
+                    response_serializer=croupier_dot_v1_dot_audit__pb2.ListRoundsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -180,6 +214,60 @@ class AuditService:
             '/croupier.v1.AuditService/WatchEvents',
             croupier_dot_v1_dot_audit__pb2.WatchEventsRequest.SerializeToString,
             croupier_dot_v1_dot_audit__pb2.WatchEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRound(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AuditService/GetRound',
+            croupier_dot_v1_dot_audit__pb2.GetRoundRequest.SerializeToString,
+            croupier_dot_v1_dot_audit__pb2.GetRoundResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRounds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/croupier.v1.AuditService/ListRounds',
+            croupier_dot_v1_dot_audit__pb2.ListRoundsRequest.SerializeToString,
+            croupier_dot_v1_dot_audit__pb2.ListRoundsResponse.FromString,
             options,
             channel_credentials,
             insecure,

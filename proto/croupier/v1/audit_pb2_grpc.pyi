@@ -43,6 +43,10 @@ class AuditServiceStub:
     """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
     long as the caller listens. Dealers may watch single tables.
     """
+    GetRound: _grpc.UnaryUnaryMultiCallable[_audit_pb2.GetRoundRequest, _audit_pb2.GetRoundResponse]
+    """Recalls a round of any game: how it stands, what it was to each player, and all that happened."""
+    ListRounds: _grpc.UnaryUnaryMultiCallable[_audit_pb2.ListRoundsRequest, _audit_pb2.ListRoundsResponse]
+    """Lists the rounds of a table, the newest first."""
 
 @_typing.type_check_only
 class AuditServiceAsyncStub(AuditServiceStub):
@@ -59,6 +63,10 @@ class AuditServiceAsyncStub(AuditServiceStub):
     """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
     long as the caller listens. Dealers may watch single tables.
     """
+    GetRound: _aio.UnaryUnaryMultiCallable[_audit_pb2.GetRoundRequest, _audit_pb2.GetRoundResponse]  # type: ignore[assignment]
+    """Recalls a round of any game: how it stands, what it was to each player, and all that happened."""
+    ListRounds: _aio.UnaryUnaryMultiCallable[_audit_pb2.ListRoundsRequest, _audit_pb2.ListRoundsResponse]  # type: ignore[assignment]
+    """Lists the rounds of a table, the newest first."""
 
 class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
     """Audit: reads only."""
@@ -90,5 +98,21 @@ class AuditServiceServicer(metaclass=_abc_1.ABCMeta):
         """Sends the log from a position, then whatever is recorded, without a gap or a double, for as
         long as the caller listens. Dealers may watch single tables.
         """
+
+    @_abc_1.abstractmethod
+    def GetRound(
+        self,
+        request: _audit_pb2.GetRoundRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_audit_pb2.GetRoundResponse, _abc.Awaitable[_audit_pb2.GetRoundResponse]]:
+        """Recalls a round of any game: how it stands, what it was to each player, and all that happened."""
+
+    @_abc_1.abstractmethod
+    def ListRounds(
+        self,
+        request: _audit_pb2.ListRoundsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_audit_pb2.ListRoundsResponse, _abc.Awaitable[_audit_pb2.ListRoundsResponse]]:
+        """Lists the rounds of a table, the newest first."""
 
 def add_AuditServiceServicer_to_server(servicer: AuditServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

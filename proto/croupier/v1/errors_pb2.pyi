@@ -92,6 +92,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_CARD_NOT_ON_TABLE: _Reason.ValueType  # 62
     REASON_BUILD_NOT_FOUND: _Reason.ValueType  # 63
     REASON_ILLEGAL_MOVE: _Reason.ValueType  # 64
+    REASON_LEDGER_NOT_FENCED: _Reason.ValueType  # 65
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -165,6 +166,7 @@ REASON_CARD_NOT_IN_HAND: Reason.ValueType  # 61
 REASON_CARD_NOT_ON_TABLE: Reason.ValueType  # 62
 REASON_BUILD_NOT_FOUND: Reason.ValueType  # 63
 REASON_ILLEGAL_MOVE: Reason.ValueType  # 64
+REASON_LEDGER_NOT_FENCED: Reason.ValueType  # 65
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

@@ -85,6 +85,7 @@ class Event(_message.Message):
     PLACES_LIT_FIELD_NUMBER: _builtins.int
     DRAW_COMMITTED_FIELD_NUMBER: _builtins.int
     DRAW_REVEALED_FIELD_NUMBER: _builtins.int
+    LEDGER_UNFENCED_FIELD_NUMBER: _builtins.int
     DECK_BROUGHT_FIELD_NUMBER: _builtins.int
     DECK_DRAWN_FIELD_NUMBER: _builtins.int
     HAND_DEALT_FIELD_NUMBER: _builtins.int
@@ -222,6 +223,8 @@ class Event(_message.Message):
     @_builtins.property
     def draw_revealed(self) -> Global___DrawRevealed: ...
     @_builtins.property
+    def ledger_unfenced(self) -> Global___LedgerUnfenced: ...
+    @_builtins.property
     def deck_brought(self) -> Global___DeckBrought: ...
     @_builtins.property
     def deck_drawn(self) -> Global___DeckDrawn: ...
@@ -305,6 +308,7 @@ class Event(_message.Message):
         places_lit: Global___PlacesLit | None = ...,
         draw_committed: Global___DrawCommitted | None = ...,
         draw_revealed: Global___DrawRevealed | None = ...,
+        ledger_unfenced: Global___LedgerUnfenced | None = ...,
         deck_brought: Global___DeckBrought | None = ...,
         deck_drawn: Global___DeckDrawn | None = ...,
         hand_dealt: Global___HandDealt | None = ...,
@@ -318,11 +322,11 @@ class Event(_message.Message):
         hand_scored: Global___HandScored | None = ...,
         match_won: Global___MatchWon | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "ledger_unfenced", b"ledger_unfenced", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "race_won", b"race_won", "recorded_time", b"recorded_time", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "shoot_out_called", b"shoot_out_called", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "withdrawn", b"withdrawn"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "caller", b"caller", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "concealed", b"concealed", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "salt", b"salt", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "anted", b"anted", "bank_decided", b"bank_decided", "bank_posted", b"bank_posted", "banker_chosen", b"banker_chosen", "bell_rung", b"bell_rung", "bet_decided", b"bet_decided", "bet_placed", b"bet_placed", "build_created", b"build_created", "build_extended", b"build_extended", "build_raised", b"build_raised", "caller", b"caller", "card_trailed", b"card_trailed", "cards_captured", b"cards_captured", "collected", b"collected", "concealed", b"concealed", "correlation_id", b"correlation_id", "cup_covered", b"cup_covered", "cup_opened", b"cup_opened", "death_roll_awarded", b"death_roll_awarded", "death_roll_started", b"death_roll_started", "death_roll_survived", b"death_roll_survived", "deck_brought", b"deck_brought", "deck_drawn", b"deck_drawn", "deposited", b"deposited", "dice_passed", b"dice_passed", "draw_committed", b"draw_committed", "draw_revealed", b"draw_revealed", "eliminated", b"eliminated", "fade_declined", b"fade_declined", "faded", b"faded", "fading_closed", b"fading_closed", "game_round_started", b"game_round_started", "hand_dealt", b"hand_dealt", "hand_scored", b"hand_scored", "handle_pressed", b"handle_pressed", "house_option_chosen", b"house_option_chosen", "house_option_offered", b"house_option_offered", "ledger_created", b"ledger_created", "ledger_unfenced", b"ledger_unfenced", "leftovers_taken", b"leftovers_taken", "light_switched_on", b"light_switched_on", "match_won", b"match_won", "occurred_time", b"occurred_time", "paid_out", b"paid_out", "payload", b"payload", "places_lit", b"places_lit", "places_tied", b"places_tied", "points_added", b"points_added", "position", b"position", "postings", b"postings", "race_won", b"race_won", "recorded_time", b"recorded_time", "request_digest", b"request_digest", "request_id", b"request_id", "rolled", b"rolled", "rolling_order_settled", b"rolling_order_settled", "round", b"round", "round_settled", b"round_settled", "round_started", b"round_started", "round_voided", b"round_voided", "salt", b"salt", "shoot_out_called", b"shoot_out_called", "stream", b"stream", "table_closed", b"table_closed", "table_opened", b"table_opened", "table_swept", b"table_swept", "throw_voided", b"throw_voided", "type", b"type", "version", b"version", "withdrawn", b"withdrawn"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed", "deck_brought", "deck_drawn", "hand_dealt", "cards_captured", "build_created", "build_extended", "build_raised", "card_trailed", "table_swept", "leftovers_taken", "hand_scored", "match_won"]  # noqa: Y015
+    _WhichOneofReturnType_payload: _TypeAlias = _typing.Literal["ledger_created", "deposited", "withdrawn", "table_opened", "round_started", "round_settled", "table_closed", "round_voided", "bank_posted", "faded", "fade_declined", "fading_closed", "rolled", "bet_decided", "bank_decided", "banker_chosen", "collected", "paid_out", "anted", "shoot_out_called", "places_tied", "rolling_order_settled", "game_round_started", "points_added", "dice_passed", "house_option_offered", "house_option_chosen", "death_roll_started", "death_roll_survived", "eliminated", "death_roll_awarded", "race_won", "cup_covered", "handle_pressed", "light_switched_on", "bet_placed", "bell_rung", "cup_opened", "throw_voided", "places_lit", "draw_committed", "draw_revealed", "ledger_unfenced", "deck_brought", "deck_drawn", "hand_dealt", "cards_captured", "build_created", "build_extended", "build_raised", "card_trailed", "table_swept", "leftovers_taken", "hand_scored", "match_won"]  # noqa: Y015
     _WhichOneofArgType_payload: _TypeAlias = _typing.Literal["payload", b"payload"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_payload) -> _WhichOneofReturnType_payload | None: ...
 
@@ -381,6 +385,49 @@ class LedgerCreated(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___LedgerCreated: _TypeAlias = LedgerCreated  # noqa: Y015
+
+@_typing.final
+class LedgerUnfenced(_message.Message):
+    """An operator let a ledger be served again that had been fenced; his reason is on the record."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOST_FIRST_FIELD_NUMBER: _builtins.int
+    LOST_LAST_FIELD_NUMBER: _builtins.int
+    LOST_ROOT_FIELD_NUMBER: _builtins.int
+    LOST_RECORDED_US_FIELD_NUMBER: _builtins.int
+    WHY_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    lost_first: _builtins.int
+    """The positions that its log had lost after they had been seen: the first is 0 where it is not
+    known, the last where nothing was lost.
+    """
+    lost_last: _builtins.int
+    lost_root: _builtins.bytes
+    """The root of the tree to the last of them, as it was seen."""
+    lost_recorded_us: _builtins.int
+    """When that one was recorded, microseconds since 1970."""
+    why: _builtins.str
+    """Why the ledger had been fenced."""
+    reason: _builtins.str
+    """Why it is served again."""
+    def __init__(
+        self,
+        *,
+        lost_first: _builtins.int = ...,
+        lost_last: _builtins.int = ...,
+        lost_root: _builtins.bytes = ...,
+        lost_recorded_us: _builtins.int = ...,
+        why: _builtins.str = ...,
+        reason: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lost_first", b"lost_first", "lost_last", b"lost_last", "lost_recorded_us", b"lost_recorded_us", "lost_root", b"lost_root", "reason", b"reason", "why", b"why"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LedgerUnfenced: _TypeAlias = LedgerUnfenced  # noqa: Y015
 
 @_typing.final
 class Deposited(_message.Message):

@@ -40,6 +40,11 @@ class Assignment:
     address: str
     addresses: tuple[str, ...]
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Return the addresses of the other processes."""
+        return tuple(one for one in self.addresses if one != self.address)
+
     def best(self, ledger: str) -> str:
         """Return the address that a ledger, given by id, is assigned to."""
         return best(self.addresses, ledger)

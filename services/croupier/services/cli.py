@@ -1,4 +1,4 @@
-"""The command line: `croupier serve`, `demo`, `replay`, `health`, `odds`, `token`."""
+"""The command line: `croupier serve`, `demo`, `replay`, `backup` and so on."""
 
 from __future__ import annotations
 
@@ -13,30 +13,39 @@ import typer
 
 from croupier.domain.errors import Refused
 from croupier.services import config
+from croupier.services.commands.backup import backup, restore
 from croupier.services.commands.demo import demo
 from croupier.services.commands.health import health
+from croupier.services.commands.migrate import migrate
+from croupier.services.commands.notify import READY, STOPPING, notify
 from croupier.services.commands.odds import odds
 from croupier.services.commands.process import (
+    Again,
+    end_when_asked,
     fail,
-    interrupted,
     raise_file_limit,
     run,
     set_up_logging,
+    stop_asked,
 )
+from croupier.services.commands.recall import recall
 from croupier.services.commands.replay import replay
+from croupier.services.commands.unfence import unfence
 from croupier.services.commands.workers import (
     end_with_parent,
+    patient,
     supervise,
     tell_parent,
     tell_parent_why_not,
 )
+from croupier.services.ledger.ledgers import NewerProgramError
 from croupier.services.rpc.callers import Role, TokenFileError, new_token
 from croupier.services.server import Server
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 token_app = typer.Typer(no_args_is_help=True, help="Tokens of callers.")
 app.add_typer(token_app, name="token")
-for command in (demo, replay, health, odds):
+for command in (demo, replay, recall, health, odds, backup, restore, migrate, unfence):
     app.command()(command)
 
 
@@ -86,6 +95,14 @@ def serve(  # the options' help is the settings' own
     live_tables: Annotated[int | None, _flag("live_tables")] = None,
     message_bytes_max: Annotated[int | None, _flag("message_bytes_max")] = None,
     grace_s: Annotated[float | None, _flag("grace_s")] = None,
+    lame_duck_s: Annotated[float | None, _flag("lame_duck_s")] = None,
+    deadline_max_s: Annotated[float | None, _flag("deadline_max_s")] = None,
+    max_connection_age_s: Annotated[float | None, _flag("max_connection_age_s")] = None,
+    max_connection_age_grace_s: Annotated[float | None, _flag("max_connection_age_grace_s")] = None,
+    min_recv_ping_interval_s: Annotated[float | None, _flag("min_recv_ping_interval_s")] = None,
+    permit_without_calls: Annotated[bool | None, _flag("permit_without_calls")] = None,
+    slow_call_s: Annotated[float | None, _flag("slow_call_s")] = None,
+    trace: Annotated[str | None, _flag("trace")] = None,
     log_level: Annotated[str | None, _flag("log_level")] = None,
     log_format: Annotated[str | None, _flag("log_format")] = None,
     as_worker: Annotated[bool, typer.Option("--as-worker", hidden=True)] = False,
@@ -102,23 +119,32 @@ def serve(  # the options' help is the settings' own
     if settings.workers > 1:
         raise typer.Exit(asyncio.run(supervise(settings)))
     raise_file_limit()
+    end_when_asked()
     if as_worker:
         end_with_parent()
         set_up_logging(settings.log_level, settings.log_format, worker=settings.address())
     try:
-        run(_serve(settings, tell_parent if as_worker else _tell))
-    except (OSError, TokenFileError) as error:
+        run(
+            _serve(settings, tell_parent, patient)
+            if as_worker
+            else _serve(settings, _tell, again=None)
+        )
+    except (OSError, TokenFileError, NewerProgramError) as error:
         if as_worker:
             tell_parent_why_not(error)
             raise typer.Exit(1) from error
         fail(str(error))
 
 
-async def _serve(settings: config.Settings, tell: Callable[[Server], None]) -> None:
+async def _serve(
+    settings: config.Settings, tell: Callable[[Server], None], again: Again | None
+) -> None:
     async with Server(settings) as server:
+        stop = stop_asked(again)  # before anybody is told that there is something to stop
         tell(server)
-        await interrupted()
+        await stop.wait()
         if tell is _tell:
+            notify(STOPPING)
             typer.echo("stopping: calls taken are finished first")
 
 
@@ -126,6 +152,7 @@ def _tell(server: Server) -> None:
     for line in server.banner():
         typer.echo(line)
     sys.stdout.flush()
+    notify(READY, f"STATUS=serving on port {server.port}")
 
 
 @token_app.command("new")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +20,7 @@ from pydantic_settings import (
 from croupier.services.store.choosing import check_engine, check_pattern
 
 PORT_MAX = 65_535
+TRACE_URL = re.compile(r"https?://[^\s/]+:\d{1,5}/?")
 
 
 class ConfigError(Exception):
@@ -86,6 +89,33 @@ class Settings(BaseSettings):
     grace_s: float = Field(
         10.0, ge=0, le=600, description="how long calls may take to finish at shutdown, seconds"
     )
+    lame_duck_s: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="longest time that calls are still taken at shutdown, until callers have left",
+    )
+    deadline_max_s: float = Field(
+        30.0, gt=0, le=3600, description="longest time that a call is worked on, seconds"
+    )
+    max_connection_age_s: float = Field(
+        3600.0, ge=0, description="age at which a connection is to be made anew, seconds; 0: never"
+    )
+    max_connection_age_grace_s: float = Field(
+        300.0, gt=0, description="how long its calls and streams may go on then, seconds"
+    )
+    min_recv_ping_interval_s: float = Field(
+        5.0, ge=0, le=7200, description="callers that ping more often are cut off, seconds"
+    )
+    permit_without_calls: bool = Field(
+        True, description="callers may ping a connection without calls, too"
+    )
+    slow_call_s: float = Field(
+        1.0, ge=0, le=3600, description="calls that take longer are logged, seconds; 0: none"
+    )
+    trace: str = Field(
+        "off", description="where traces go: off, console, or the URL of an OTLP collector (gRPC)"
+    )
     log_level: Literal["debug", "info", "warning", "error", "critical"] = Field(
         "info", description="the least level of log lines"
     )
@@ -96,6 +126,15 @@ class Settings(BaseSettings):
     def _is_address(cls, value: str) -> str:
         if value:
             split_address(value)
+        return value
+
+    @field_validator("trace")
+    @classmethod
+    def _can_be_traced(cls, value: str) -> str:
+        if value not in ("off", "console") and not TRACE_URL.fullmatch(value):
+            raise ValueError(f"{value!r} is not off, console, or http(s)://HOST:PORT")
+        if value != "off" and not (find_spec("opentelemetry") and find_spec("opentelemetry.sdk")):
+            raise ValueError("traces need the extra otel: pip install 'croupier[otel]'")
         return value
 
     @field_validator("advertise")

@@ -124,6 +124,8 @@ def happened(event: events_pb2.Event, currency: str) -> str:
     match kind_of(event):
         case "ledger_created":
             return f"ledger {event.ledger_created.ledger} begins"
+        case "ledger_unfenced":
+            return _unfenced(event.ledger_unfenced)
         case "deposited":
             deposit = event.deposited
             return f"{deposit.account} deposits {money(deposit.amount, deposit.currency)}"
@@ -284,6 +286,13 @@ _BANKED = ("ceelo_bank",)
 """The games in which one of the players banks."""
 
 _RESULTS = {"won": "wins", "lost": "loses", "pushed": "is a push"}
+
+
+def _unfenced(said: events_pb2.LedgerUnfenced) -> str:
+    lost = "nothing is lost"
+    if said.lost_last:
+        lost = f"positions {said.lost_first or '?'} to {said.lost_last} are lost"
+    return f"the ledger is served again, {lost}: {said.reason}"
 
 
 def _opened(opened: events_pb2.TableOpened) -> str:

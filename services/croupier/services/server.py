@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 import time
 from collections.abc import Coroutine, Sequence
 from errno import EADDRINUSE
@@ -16,31 +15,37 @@ import structlog
 from grpc_channelz.v1 import channelz
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, ProcessCollector
 
-from croupier.domain.errors import Refused
-from croupier.services import metrics
+from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.files import writable_folder
+from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
 from croupier.services.ledger.feed import Feed
-from croupier.services.ledger.ledger import Ledger
 from croupier.services.ledger.ledgers import Ledgers
-from croupier.services.ledger.writer import Limits
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import TurnEnd
+from croupier.services.ledger.seen import Seen
 from croupier.services.rpc import callers
 from croupier.services.rpc.accounts import AccountService
 from croupier.services.rpc.admin import AdminService
 from croupier.services.rpc.audit import AuditService
 from croupier.services.rpc.backlog import SAMPLE_S, Backlog
 from croupier.services.rpc.bulk import Bulk
+from croupier.services.rpc.calllog import CallLog
 from croupier.services.rpc.chance import Nonces, draw, load_key, own_key
+from croupier.services.rpc.draining import Grace, callers_leave
 from croupier.services.rpc.interceptor import Interceptor
 from croupier.services.rpc.names import ledger_name
 from croupier.services.rpc.odds import OddsService
 from croupier.services.rpc.play import PlayService
+from croupier.services.rpc.readiness import Readiness
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
+from croupier.services.rpc.transport import credentials_of, options_of
 from croupier.services.store.choosing import engines_of
 from croupier.v1 import (
     accounts_pb2,
@@ -60,14 +65,11 @@ from croupier.v1.tables_pb2_grpc import add_TableServiceServicer_to_server
 
 logger = structlog.get_logger()
 
-MESSAGE_BYTES_CAP = 16_000_000
-"""Where the transport itself cuts off; below it a message too large gets a refusal with details."""
-
-PENDING_CALLS_MAX = 100_000
-"""Calls that the transport may have taken and not yet handed over."""
-
 AUDIT_INTERVAL_S = 5.0
 """How often the ledgers are looked after and their gauges taken, seconds."""
+
+SEEN_INTERVAL_S = 1.0
+"""How often it is kept how far the ledgers' logs were seen to reach, seconds."""
 
 IDLE_S = 300.0
 """How long a ledger of another process stays open here after its last use, seconds."""
@@ -91,7 +93,11 @@ def now_us() -> int:
 
 
 class PortTakenError(OSError):
-    """Another service listens where this one was to."""
+    """Another service listens where this one was to, as `setting` says."""
+
+    def __init__(self, message: str, setting: str) -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class Server:
@@ -107,10 +113,14 @@ class Server:
         """
         self._settings = settings
         self._callers = callers.load(settings.tokens)
-        self._credentials = _credentials(settings)
+        self._credentials = credentials_of(settings)
         self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
         self.metrics = metrics.Metrics(self.registry)
         self._health = health.aio.HealthServicer()
+        self._log = CallLog(settings.slow_call_s, debug=settings.log_level == "debug")
+        self._traces = traces.begin(settings.trace)
+        self._readiness = Readiness(self._health, SERVICES)
         own = settings.address()
         self.assignment = Assignment(own, settings.peers or (own,))
         self.engines = engines_of(settings.engine, settings.engines, settings.data)
@@ -120,14 +130,21 @@ class Server:
             now_us,
             Limits(queue=settings.queue, batch=settings.batch, live_tables=settings.live_tables),
             self.assignment.is_here,
+            writer=self._traces.writer,
+            seen=Seen(settings.data / "seen"),
         )
-        settings.data.mkdir(parents=True, exist_ok=True)
+        self.metrics.queue_limit(settings.queue)
+        for engine in self.engines.by_pattern.values():
+            self.metrics.engine(engine.name, engine.durability)
+        self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
+        writable_folder(settings.data, "data")
         key = settings.draw_key
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
         self._feed = Feed(self.ledgers.changed)
         self._streams = Streams(settings.streams, self.metrics.streams_open)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._serving = False
         self._metrics_server: metrics.MetricsServer | None = None
         self.port = 0
         self.metrics_port = 0
@@ -138,11 +155,27 @@ class Server:
         self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
     ) -> None:
         """Count what this process committed."""
-        self.metrics.committed(events, commands, seconds, self.ledgers.game_of(ledger))
+        self.metrics.committed(events, commands, seconds, self.ledgers.opened_of(ledger))
+        self._log.turn(ledger, events[-1].position, len(events), commands, seconds)
         if self.ledgers.is_assigned(ledger):
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
+
+    def turn_conflicted(self, ledger: str) -> None:
+        """Count a turn that another process was faster than."""
+        del ledger
+        self.metrics.commit_conflicted()
+
+    def turn_ended(self, ledger: str, turn: TurnEnd) -> None:
+        """Count a turn of the writer."""
+        del ledger
+        self.metrics.turn_ended(turn)
+
+    def lock_waited(self, ledger: str, seconds: float) -> None:
+        """Count a turn that waited for another process."""
+        del ledger
+        self.metrics.lock_waited(seconds)
 
     def queue_changed(self, ledger: str, waiting: int) -> None:
         """Report how many requests wait for a turn."""
@@ -157,6 +190,11 @@ class Server:
             self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.NOT_SERVING)
         )
 
+    def ledger_unfenced(self, ledger: str) -> None:
+        """Report that a ledger is served again."""
+        self.metrics.fenced(ledger, fenced=False)
+        self._later(self._health.set(ledger_name(ledger), health_pb2.HealthCheckResponse.SERVING))
+
     def snapshots_saved(self, kind: str, count: int) -> None:
         """Count snapshots that were saved."""
         self.metrics.snapshots_saved(kind, count)
@@ -164,6 +202,10 @@ class Server:
     def snapshot_dropped(self, kind: str, reason: str) -> None:
         """Count a snapshot that is not used or was not saved."""
         self.metrics.snapshot_dropped(kind, reason)
+
+    def snapshot_rechecked(self, kind: str, *, same: bool) -> None:
+        """Count a snapshot that was compared with the log."""
+        self.metrics.snapshot_rechecked(kind, same=same)
 
     def events_unchecked(self, ledger: str, count: int) -> None:
         """Report how many events of a ledger were taken from a snapshot and not read since."""
@@ -174,11 +216,18 @@ class Server:
     async def __aenter__(self) -> Self:
         """Recover this process's ledgers, then listen; where that fails, let go of everything."""
         interceptor = Interceptor(
-            self._callers, self.metrics, now_us, self._settings.message_bytes_max, self._backlog
+            self._callers,
+            self.metrics,
+            now_us,
+            self._settings.message_bytes_max,
+            self._backlog,
+            deadline_max_s=self._settings.deadline_max_s,
+            stopping=self._streams.stopping,
+            log=self._log,
         )
-        # What is beyond it waits at the caller, where it costs this process nothing.
-        most = ("grpc.max_concurrent_streams", self._settings.calls_per_connection)
-        self._grpc = grpc.aio.server(interceptors=[interceptor], options=[*_OPTIONS, most])
+        options = options_of(self._settings)
+        interceptors = [*self._traces.interceptors, interceptor]
+        self._grpc = grpc.aio.server(interceptors=interceptors, options=options)
         self._backlog.follow_newest()
         try:
             await self._start()
@@ -195,6 +244,7 @@ class Server:
             host, _ = split_address(self._settings.listen)
             own = join_address(host, self.port)
             self.assignment = Assignment(own, (own,))
+        self._streams.elsewhere = self.assignment.others
         add_AdminServiceServicer_to_server(
             AdminService(
                 self.ledgers, self.engines, self.assignment, version("croupier"), now_us()
@@ -233,26 +283,31 @@ class Server:
         names = (*SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         reflection.enable_server_reflection(names, self._grpc)
         await self._grpc.start()
-        for name in ("", *SERVICES):
-            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        await self._readiness.tell(self.ledgers.clock_behind())
         if self._settings.metrics_listen:
             self._metrics_server = self._serve_metrics(self._settings.metrics_listen)
             self.metrics_port = self._metrics_server.port
         self._later(for_ever(self.look_after_ledgers, AUDIT_INTERVAL_S))
+        self._later(for_ever(self._keep_seen, SEEN_INTERVAL_S))
         self._later(for_ever(self.ledgers.keep_books))
         self._later(for_ever(self.ledgers.recheck))
         self._later(for_ever(self._feed.run))
         self._later(for_ever(self._look_at_backlog, SAMPLE_S))
+        self._serving = True
 
     async def __aexit__(self, *exc: object) -> None:
-        """Stop taking calls, let those taken finish, and let go of everything."""
+        """Let callers leave, let calls that were taken finish, and let go of everything."""
+        grace = Grace(self._settings.grace_s)
         await self._health.enter_graceful_shutdown()
+        if self._serving:
+            lame_duck_s = min(self._settings.lame_duck_s, grace.left_s)
+            await callers_leave(lambda: self._backlog.taken, lame_duck_s)
         self._streams.stop()
         self._feed.everybody()
-        await self._grpc.stop(self._settings.grace_s)
+        await self._grpc.stop(grace.left_s)
         with contextlib.suppress(TimeoutError):
             # What still waits then waits for a lock that another process does not let go.
-            async with asyncio.timeout(self._settings.grace_s):
+            async with asyncio.timeout(grace.left_s):
                 await self.ledgers.drain()
         for task in self._tasks:
             task.cancel()
@@ -261,6 +316,7 @@ class Server:
             self._metrics_server.close()
         self.ledgers.close()
         self.engines.close()
+        self._traces.close(grace.left_s)
 
     def standing(self) -> Standing:
         """Return what this process says of itself when it is ready."""
@@ -288,7 +344,7 @@ class Server:
             return self._grpc.add_secure_port(address, self._credentials)
         except RuntimeError as error:
             msg = f"cannot listen on {address}: is another service there?"
-            raise PortTakenError(msg) from error
+            raise PortTakenError(msg, "listen") from error
 
     def _serve_metrics(self, address: str) -> metrics.MetricsServer:
         host, port = split_address(address)
@@ -296,7 +352,9 @@ class Server:
             return metrics.serve(port, host, self.registry)
         except OSError as error:
             msg = f"cannot serve metrics on {address}: {error}"
-            raise (PortTakenError if error.errno == EADDRINUSE else OSError)(msg) from error
+            if error.errno == EADDRINUSE:
+                raise PortTakenError(msg, "metrics_listen") from error
+            raise OSError(msg) from error
 
     def _later(self, coroutine: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -306,6 +364,11 @@ class Server:
     async def _look_at_backlog(self) -> None:
         self._backlog.sample()
         self.metrics.calls_waiting(self._backlog.waiting)
+
+    async def _keep_seen(self) -> None:
+        for ledger in self.ledgers:
+            self.ledgers.keep_seen(ledger)
+            await asyncio.sleep(0)
 
     async def look_after_ledgers(self) -> None:
         """Open, close and report ledgers; other processes may have created some and committed.
@@ -318,64 +381,13 @@ class Server:
         for ledger_id in self.ledgers.release_idle(IDLE_S):
             logger.info("ledger of another process closed", ledger=ledger_id)
         for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
+            if ledger.fenced:
+                self.ledgers.look_again(ledger)
+            self._gauges.take_of(ledger)
             await asyncio.sleep(0)
-        self._take_sums()
+        self._gauges.take_sums()
+        await self._readiness.tell(self.ledgers.clock_behind())
 
     def take_gauges(self) -> None:
-        """Take the gauges of the ledgers that this process reports."""
-        for ledger in self.ledgers:
-            self._take_gauges_of(ledger)
-        self._take_sums()
-
-    def _take_gauges_of(self, ledger: Ledger) -> None:
-        # Each ledger is reported by one process; what others do with it shows in its log.
-        if not self.ledgers.is_assigned(ledger.id):
-            return
-        with contextlib.suppress(Refused):  # a fenced ledger has no state to report
-            position, sums = ledger.trial_balance()
-            head = ledger.head()
-            self.metrics.head(ledger.id, position, head.recorded_us / 1_000_000)
-            self.metrics.fenced(ledger.id, fenced=False)
-            for currency, by_kind in sums.items():
-                self.metrics.trial_balance(ledger.id, currency, sum(by_kind.values()))
-
-    def _take_sums(self) -> None:
-        # What is wrong is reported by whoever sees it.
-        for ledger_id in self.ledgers.not_served():
-            self.metrics.fenced(ledger_id, fenced=True)
-        self.metrics.ledgers_open(len(list(self.ledgers)))
-        self.metrics.live_tables(sum(ledger.live_tables for ledger in self.ledgers))
-
-
-_OPTIONS = [
-    ("grpc.max_receive_message_length", MESSAGE_BYTES_CAP),
-    # The ledgers' queues refuse with a reason; the transport would cancel calls without one.
-    ("grpc.server.max_pending_requests", PENDING_CALLS_MAX),
-    ("grpc.server.max_pending_requests_hard_limit", 2 * PENDING_CALLS_MAX),
-    # A caller who has not heard of the limit of calls yet is not cut off for passing it.
-    ("grpc.http.overload_protection", 0),
-    # Two processes on one port would share its calls without anybody knowing.
-    ("grpc.so_reuseport", 0),
-    # Clients may ping an idle connection as often as common load balancers need.
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    # A watcher whose machine is gone is noticed, though he never has anything to say.
-    ("grpc.keepalive_time_ms", 60_000),
-    ("grpc.keepalive_timeout_ms", 20_000),
-]
-
-
-def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    if settings.tls_certificate is None or settings.tls_key is None:
-        return None
-    pair = (settings.tls_key.read_bytes(), settings.tls_certificate.read_bytes())
-    try:
-        # The transport itself would only say that it cannot listen.
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
-            settings.tls_certificate, settings.tls_key, password=""
-        )
-    except ssl.SSLError as error:
-        msg = f"{settings.tls_certificate} and {settings.tls_key}: no certificate and its key"
-        raise OSError(f"{msg}: {error}") from error
-    return grpc.ssl_server_credentials([pair])
+        """Take the gauges of this process and of the ledgers that it reports."""
+        self._gauges.take()

@@ -13,8 +13,8 @@ import pytest
 from croupier.domain.commands import PostBank
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.ledgers import Ledgers
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import CreateLedger, Deposit
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.lock import FileLock
 from croupier.services.store.sqlite import SQLiteEngine
 from tests.support.ledgers import LEDGER, House

@@ -9,9 +9,9 @@ import pytest
 
 from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger import pace
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import Withdraw
 from croupier.services.ledger.snapshots import Policy
-from croupier.services.ledger.writer import Limits
 from croupier.services.store.store import HeadMovedError
 from tests.support.ledgers import House, refused
 from tests.support.waiting import soon

@@ -8,8 +8,8 @@ import pytest
 
 from croupier.domain.commands import Decline, PostBank
 from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.requests import CloseTable, CreateLedger, Deposit, Withdraw
-from croupier.services.ledger.writer import Limits
 from tests.support.ledgers import LEDGER, Clock, House, refused
 
 SECOND_US = 1_000_000

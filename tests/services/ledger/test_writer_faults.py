@@ -60,6 +60,7 @@ async def test_what_lost_a_race_for_the_head_is_decided_again(faulty):
     assert (receipt.first, receipt.last) == (3, 3)
     assert store.fault == store.then == ""
     assert len(house.log()) == 3
+    assert house.watcher.conflicts == [LEDGER] * 2
 
 
 async def test_a_head_that_went_back_fences_the_ledger(faulty):

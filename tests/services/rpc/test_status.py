@@ -19,9 +19,7 @@ RETRYABLE = {
 
 def details(refusal: Refused) -> tuple[status_pb2.Status, set[str]]:
     """Return the status that goes out, and the kinds of its details."""
-    ((key, value),) = details_of(refusal)
-    assert key == "grpc-status-details-bin"
-    status = status_pb2.Status.FromString(value)
+    status = status_pb2.Status.FromString(dict(details_of(refusal))["grpc-status-details-bin"])
     return status, {one.type_url.rpartition(".")[2] for one in status.details}
 
 
@@ -47,3 +45,17 @@ def test_every_reason_goes_out_with_the_details_of_its_kind(reason: Reason, fiel
         "croupier",
         {"limit": "5"},
     )
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_a_channel_that_retries_is_told_when_or_not_to(reason: Reason):
+    refusal = Refused(reason, "it cannot be")
+    said = dict(details_of(refusal)).get("grpc-retry-pushback-ms")
+    if reason in RETRYABLE:
+        assert said == "200"
+        waits = Refused(reason, "it cannot be", retry_ms=1234)
+        assert dict(details_of(waits))["grpc-retry-pushback-ms"] == "1234"
+    elif reason in (Reason.LEDGER_FENCED, Reason.MESSAGE_TOO_LARGE):
+        assert said == "-1"  # time does not heal them
+    else:
+        assert said is None

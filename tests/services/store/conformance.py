@@ -11,6 +11,7 @@ import pytest
 from eventsourcing.persistence import IntegrityError, ProgrammingError
 
 from croupier.services.store.store import Head, HeadMovedError
+from tests.services.store.conformance_processes import ProcessConformance
 from tests.services.store.conformance_snapshots import SnapshotConformance
 from tests.services.store.logs import (
     EMPTY,
@@ -34,7 +35,7 @@ VICTIM = 8
 TURNS = 25
 
 
-class StoreConformance(SnapshotConformance):
+class StoreConformance(SnapshotConformance, ProcessConformance):
     """Each test has a log of its own, which `create_store` opens once more."""
 
     has_lock = True

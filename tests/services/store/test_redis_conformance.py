@@ -6,7 +6,10 @@ import pytest
 
 from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis.scripts import COMMIT
 from tests.services.store.conformance import StoreConformance
+from tests.services.store.conformance_acknowledgements import AcknowledgementConformance
+from tests.support.cutting_proxy import CuttingProxy
 
 
 def open_log(url, ledger):
@@ -41,3 +44,12 @@ class TestRedisStore(StoreConformance):
                 client.rename(key + of, key + name)
             if fields:
                 assert client.hset(key + of, mapping=fields) == 0
+
+
+class TestRedisAcknowledgements(AcknowledgementConformance):
+    def cuttable(self, folder):
+        with self._redis.client() as client:
+            client.script_load(COMMIT.text)
+        proxy = CuttingProxy(self._redis.port)
+        self._lines.append(proxy.close)
+        return RedisEngine(parse(proxy.url)), proxy.line

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from croupier.services.store.sqlite import SQLiteEngine
 from tests.services.store.conformance import StoreConformance
+from tests.services.store.conformance_acknowledgements import AcknowledgementConformance
+from tests.support.lines import CutEngine, Line
 
 
 def open_log(folder: Path):
@@ -22,3 +24,9 @@ class TestSQLiteStore(StoreConformance):
         with closing(sqlite3.connect(folder / "main.db")) as file, file:
             statement = f"UPDATE snapshots SET {values} WHERE name = ?"  # noqa: S608  # field names of ours
             assert file.execute(statement, (*fields.values(), of)).rowcount == 1
+
+
+class TestSQLiteAcknowledgements(AcknowledgementConformance):
+    def cuttable(self, folder):
+        line = Line()
+        return CutEngine(SQLiteEngine(folder), line), line

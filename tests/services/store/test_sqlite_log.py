@@ -253,6 +253,9 @@ def test_a_new_file_that_somebody_reads_without_end_is_an_error_after_the_timeou
         refused.create_table()
     refused.close()
     raw.execute("ROLLBACK")
+    with pytest.raises(DataError, match="not a ledger: a database of foreign_table"):
+        SQLiteEngine(tmp_path).open("main")
+    raw.execute("DROP TABLE foreign_table")
     raw.close()
     store = SQLiteEngine(tmp_path).open("main")
     assert store.head() == EMPTY

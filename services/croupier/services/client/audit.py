@@ -1,4 +1,4 @@
-"""Replay and the log as Python methods: names in, messages out."""
+"""Replay, recall and the log as Python methods: names in, messages out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Replay and the log: reads only."""
+    """Replay, recall and the log: reads only."""
 
     _calls: Calls
     _stub: AuditServiceAsyncStub
@@ -58,3 +58,33 @@ class Audit:
             parent=ledger_name(ledger), from_position=from_position, table=table, kinds=kinds
         )
         return watch(self._calls, self._stub.WatchEvents, request)
+
+    async def round(
+        self, table: str, number: int, *, brief: bool = False
+    ) -> audit_pb2.GetRoundResponse:
+        """Return a round of a table, given by name, with all its events.
+
+        Unless it is to be `brief`, with balances and nets: the longer ago it was, the longer that
+        takes, and the call is given all the time that the client's patience has.
+        """
+        calls = self._calls if brief else self._calls.unhurried()
+        request = audit_pb2.GetRoundRequest(table=table, round=number, brief=brief)
+        recalled = await calls.ask(self._stub.GetRound, request)
+        page = recalled
+        while page.next_page_token:
+            request.brief, request.page_token = True, page.next_page_token
+            page = await self._calls.ask(self._stub.GetRound, request)
+            recalled.events.extend(page.events)
+        recalled.next_page_token = ""
+        return recalled
+
+    async def rounds(self, table: str) -> AsyncIterator[audit_pb2.Round]:
+        """Yield the rounds of a table, given by name, the newest first."""
+        request = audit_pb2.ListRoundsRequest(table=table, page_size=PAGE)
+        while True:
+            page = await self._calls.ask(self._stub.ListRounds, request)
+            for one in page.rounds:
+                yield one
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token

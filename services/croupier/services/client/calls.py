@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 from uuid import uuid4
 
@@ -14,21 +14,20 @@ from google.protobuf.any_pb2 import Any
 from google.protobuf.message import DecodeError, Message
 from google.rpc import error_details_pb2, status_pb2
 
+from croupier.services.client import policy
+
 Q = TypeVar("Q", bound=Message)
 R = TypeVar("R", bound=Message)
 
 DETAILS = "grpc-status-details-bin"
 
-RETRIED = frozenset(
-    {
-        grpc.StatusCode.UNAVAILABLE,
-        grpc.StatusCode.RESOURCE_EXHAUSTED,
-        grpc.StatusCode.DEADLINE_EXCEEDED,
-        # A server that stops turns away so whom it has not taken yet. Whoever gives up a call
-        # himself gets `asyncio.CancelledError`.
-        grpc.StatusCode.CANCELLED,
-    }
-)
+# With CANCELLED a server that stops turns away whom it has not taken yet; whoever gives up a call
+# himself gets `asyncio.CancelledError`. A channel cannot retry the others: it does not know how
+# long to wait, and its deadline is that of the whole call.
+RETRIED = policy.RETRIED_CODES | {
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+    grpc.StatusCode.DEADLINE_EXCEEDED,
+}
 """After these the same request may be sent again; whether it was recorded is then found out."""
 
 NOT_HEALED = frozenset({"MESSAGE_TOO_LARGE", "LEDGER_FENCED"})
@@ -46,17 +45,17 @@ class Patience:
     `pause_max_s`; where the server says how long to wait, it is at least that.
     """
 
-    deadline_s: float = 30.0
+    deadline_s: float = policy.TIMEOUT_S
     attempt_s: float = 5.0
-    pause_s: float = 0.05
-    pause_max_s: float = 2.0
+    pause_s: float = policy.PAUSE_S
+    pause_max_s: float = policy.PAUSE_MAX_S
 
     def pauses(self) -> Iterator[float]:
         """Yield the pauses between attempts, without end."""
         most = self.pause_s
         while True:
             yield _random.uniform(0, most)
-            most = min(2 * most, self.pause_max_s)
+            most = min(policy.PAUSE_FACTOR * most, self.pause_max_s)
 
 
 class CallRefused(Exception):
@@ -128,6 +127,10 @@ class Calls:
 
     patience: Patience
     metadata: tuple[tuple[str, str], ...] = field(default=())
+
+    def unhurried(self) -> Calls:
+        """Return the same, with all the time for one attempt."""
+        return Calls(replace(self.patience, attempt_s=self.patience.deadline_s), self.metadata)
 
     async def ask(
         self, method: grpc.aio.UnaryUnaryMultiCallable[Q, R], request: Q, *, once: bool = False

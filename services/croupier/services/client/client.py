@@ -8,11 +8,12 @@ from typing import Any, Self
 from grpc_health.v1 import health_pb2_grpc
 
 from croupier.services.assignment import ranked
+from croupier.services.client.admin import Admin
 from croupier.services.client.audit import Audit
 from croupier.services.client.calls import Calls, Patience
 from croupier.services.client.odds import Odds
 from croupier.services.client.routes import Channels, Route
-from croupier.services.client.services import Accounts, Admin, Health, Play, Tables
+from croupier.services.client.services import Accounts, Health, Play, Tables
 from croupier.v1.accounts_pb2_grpc import AccountServiceStub
 from croupier.v1.admin_pb2_grpc import AdminServiceStub
 from croupier.v1.audit_pb2_grpc import AuditServiceStub
@@ -53,7 +54,7 @@ class Services:
 
     @property
     def audit(self) -> Audit:
-        """Return the audit: replay and the log."""
+        """Return the audit: replay, recall and the log."""
         return self._audit
 
     @property
@@ -104,12 +105,15 @@ class Client(Services):
         token: str | None = None,
         root_certificates: bytes | None = None,
         patience: Patience | None = None,
+        *,
+        server_name: str | None = None,
     ) -> None:
         """Call the server at "HOST:PORT".
 
         With `root_certificates` (PEM) it is called by TLS, and has to have a certificate that one
         of them signed; with empty ones, one that the roots known to gRPC signed. Without them it is
         called in plaintext, which is for loopback and for private networks: a token is a secret.
+        `server_name` is the name in its certificate, where that is not the one in the address.
 
         Raises:
             RuntimeError: no event loop is running, so that a channel would belong to another one.
@@ -117,7 +121,7 @@ class Client(Services):
         """
         asyncio.get_running_loop()
         self._address = address
-        self._channels = Channels(root_certificates)
+        self._channels = Channels(root_certificates, server_name)
         metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._calls = Calls(patience or Patience(), metadata)
         super().__init__(self._calls, self._channels.to(address))

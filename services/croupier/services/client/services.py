@@ -23,7 +23,6 @@ from croupier.services.client.stream import PlayStream, Result, results_of
 from croupier.services.rpc.names import ledger_name
 from croupier.v1 import (
     accounts_pb2,
-    admin_pb2,
     play_pb2,
     tables_pb2,
 )
@@ -31,7 +30,6 @@ from croupier.v1.receipts_pb2 import Receipt
 
 if TYPE_CHECKING:  # these are names of the stubs' types only
     from croupier.v1.accounts_pb2_grpc import AccountServiceAsyncStub
-    from croupier.v1.admin_pb2_grpc import AdminServiceAsyncStub
     from croupier.v1.play_pb2_grpc import PlayServiceAsyncStub
     from croupier.v1.tables_pb2_grpc import TableServiceAsyncStub
 
@@ -304,52 +302,6 @@ class Accounts:
         """Return the sums of a ledger given by id; the sum of each currency must be 0."""
         request = accounts_pb2.GetTrialBalanceRequest(parent=ledger_name(ledger))
         return await self._calls.ask(self._stub.GetTrialBalance, request)
-
-
-@dataclass(frozen=True, slots=True)
-class Admin:
-    """Ledgers and the server."""
-
-    _calls: Calls
-    _stub: AdminServiceAsyncStub
-
-    async def create_ledger(
-        self, ledger: str, **once: Unpack[Once]
-    ) -> admin_pb2.CreateLedgerResponse:
-        """Create a ledger: a closed world of tables, accounts and one log."""
-        request = admin_pb2.CreateLedgerRequest(ledger_id=ledger, **once)
-        return await self._calls.ask(self._stub.CreateLedger, request)
-
-    async def get_ledger(self, ledger: str) -> admin_pb2.Ledger:
-        """Return a ledger as it stands."""
-        request = admin_pb2.GetLedgerRequest(name=ledger_name(ledger))
-        return (await self._calls.ask(self._stub.GetLedger, request)).ledger
-
-    async def ledgers(self) -> AsyncIterator[admin_pb2.Ledger]:
-        """Yield the ledgers that the caller may see, page after page."""
-        request = admin_pb2.ListLedgersRequest(page_size=PAGE)
-        while True:
-            page = await self._calls.ask(self._stub.ListLedgers, request)
-            for ledger in page.ledgers:
-                yield ledger
-            if not page.next_page_token:
-                return
-            request.page_token = page.next_page_token
-
-    async def void_round(
-        self, table: str, round_number: int, reason: str, **once: Unpack[OnceAt]
-    ) -> admin_pb2.VoidRoundResponse:
-        """End an open round of a table, given by name, and give every stake back."""
-        request = admin_pb2.VoidRoundRequest(table=table, round=round_number, reason=reason, **once)
-        return await self._calls.ask(self._stub.VoidRound, request)
-
-    async def server_info(self, ledger: str = "") -> admin_pb2.GetServerInfoResponse:
-        """Return what the server is, which games it has, and who the caller is to it.
-
-        With a ledger, given by id, also which server is best for it.
-        """
-        request = admin_pb2.GetServerInfoRequest(ledger=ledger_name(ledger) if ledger else "")
-        return await self._calls.ask(self._stub.GetServerInfo, request)
 
 
 @dataclass(frozen=True, slots=True)

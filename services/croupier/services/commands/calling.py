@@ -9,6 +9,7 @@ import typer
 
 from croupier.services.client import Client, Patience
 from croupier.services.commands.process import fail
+from croupier.services.files import read
 
 Address = Annotated[str, typer.Option(help="HOST:PORT of the server")]
 Token = Annotated[
@@ -26,11 +27,13 @@ PATIENCE = Patience(deadline_s=10.0, attempt_s=5.0)
 def roots_of(file: Path | None) -> bytes | None:
     """Return the root certificates of a file, or exit where it cannot be read."""
     try:
-        return None if file is None else file.read_bytes()
+        return None if file is None else read(file, "root certificates")
     except OSError as error:
-        fail(f"root certificates: {error}", code=2)
+        fail(str(error), code=2)
 
 
-def client_of(address: str, token: str | None, roots: bytes | None) -> Client:
+def client_of(
+    address: str, token: str | None, roots: bytes | None, patience: Patience = PATIENCE
+) -> Client:
     """Return a client with a person's patience."""
-    return Client(address, token, roots, PATIENCE)
+    return Client(address, token, roots, patience)

@@ -22,6 +22,7 @@ from croupier.services.config import Settings, is_loopback, split_address
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import LEDGER
 from croupier.services.demo.run import demonstrate
+from croupier.services.ledger.ledgers import NewerProgramError
 from croupier.services.server import Server
 
 LISTEN = "127.0.0.1:50051"
@@ -69,7 +70,7 @@ def demo(
         settings = _settings(data or Path(temporary), engine, listen, metrics_listen)
         try:
             disagreements = run(_demo(settings, stay=stay))
-        except (OSError, CallRefused) as error:
+        except (OSError, CallRefused, NewerProgramError) as error:
             fail(str(error))
     if disagreements:
         fail(f"{len(disagreements)} disagreements, see above")
@@ -109,6 +110,8 @@ def _tell_where(
     at = "" if address == LISTEN else f" --address {address}"
     narrator.say(f"gRPC     {address}, plaintext, no token needed")
     narrator.say(f"metrics  http://{metrics_address}/metrics")
+    where = "" if metrics_address == METRICS_LISTEN else f" METRICS={metrics_address}"
+    narrator.say(f"watch    make dashboards{where}")
     command = shlex.quote(sys.argv[0])
     narrator.say(f"try      {command} health{at}")
     for table in tables:

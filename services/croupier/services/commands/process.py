@@ -35,18 +35,57 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def stop_asked() -> asyncio.Event:
-    """Return what is set by SIGINT or SIGTERM, from now on."""
-    stop = asyncio.Event()
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+Again = Callable[[signal.Signals], None]
+
+
+def stop_asked(again: Again | None = None) -> asyncio.Event:
+    """Return what is set by SIGINT or SIGTERM, from now on.
+
+    Without `again` a second one ends the process at once: what was acknowledged is on disk, so
+    nothing is lost, and who waits for an answer asks again. Else `again` is called with it.
+    """
+    asked = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    return stop
+
+    def first() -> None:
+        asked.set()
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+            if again is not None:
+                loop.add_signal_handler(number, again, number)
+            else:
+                # The system's own way asks nobody, not even a loop that is busy.
+                signal.signal(number, signal.SIG_DFL)
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, first)
+    return asked
 
 
-async def interrupted() -> None:
-    """Wait for SIGINT or SIGTERM."""
-    await stop_asked().wait()
+def end_by(number: signal.Signals) -> NoReturn:
+    """End this process as a signal does that nobody handles; whoever started it sees by which."""
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+    raise AssertionError  # it has ended
+
+
+async def interrupted(again: Again | None = None) -> None:
+    """Wait for SIGINT or SIGTERM; see `stop_asked`."""
+    await stop_asked(again).wait()
+
+
+def end_when_asked() -> None:
+    """End this process on SIGTERM until `stop_asked` takes over: so far there is nothing to finish.
+
+    The first process of a container is never ended by a signal that it does not handle.
+    """
+
+    def end(number: int, frame: object) -> None:
+        del number, frame
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class StandardError:

@@ -27,7 +27,8 @@ import structlog
 import typer
 
 from croupier.services.banner import Standing, banner
-from croupier.services.commands.process import stop_asked
+from croupier.services.commands.notify import READY, STOPPING, notify
+from croupier.services.commands.process import end_by, stop_asked
 from croupier.services.config import Settings, join_address, moved, split_address
 from croupier.services.server import PortTakenError, Server
 
@@ -49,7 +50,10 @@ STEADY_S = 60.0
 that ran for so long it is the first pause again. All in seconds."""
 
 MARGIN_S = 10.0
-"""How much longer than its own two times of grace a worker may take to stop, seconds."""
+"""How much longer than its time of grace a worker may take to stop, seconds."""
+
+ASKED = frozenset({0, -signal.SIGTERM, -signal.SIGINT})
+"""How a worker ends that was asked to."""
 
 
 # --- in a worker ---------------------------------------------------------------------------------
@@ -66,6 +70,14 @@ def end_with_parent() -> None:
     Thread(target=watch, daemon=True, name="end with parent").start()
 
 
+def patient(number: signal.Signals) -> None:
+    """Take no notice of a second signal: the parent may send one after somebody else did.
+
+    Whoever cannot wait kills the worker.
+    """
+    del number
+
+
 def tell_parent(server: Server) -> None:
     """Say that this process is ready."""
     _say(ready=asdict(server.standing()))
@@ -73,7 +85,7 @@ def tell_parent(server: Server) -> None:
 
 def tell_parent_why_not(error: Exception) -> None:
     """Say why this process cannot start."""
-    _say(failed=str(error), port_taken=isinstance(error, PortTakenError))
+    _say(failed=str(error), taken=error.setting if isinstance(error, PortTakenError) else "")
 
 
 def _say(**what: object) -> None:
@@ -88,9 +100,10 @@ def _say(**what: object) -> None:
 class CannotStartError(Exception):
     """A worker did not become ready."""
 
-    def __init__(self, message: str, *, port_taken: bool = False) -> None:
+    def __init__(self, message: str, *, taken: str = "") -> None:
+        """Say why; `taken` is the setting whose port another service has, if that is why."""
         super().__init__(message)
-        self.port_taken = port_taken
+        self.taken = taken
 
 
 class Worker:
@@ -129,27 +142,34 @@ class Worker:
             return Standing(**said["ready"])
         code = await process.wait()
         why = said.get("failed", f"the worker at {self.address} {_ended(code)} before it was ready")
-        raise CannotStartError(why, port_taken=said.get("port_taken", False))
+        raise CannotStartError(why, taken=said.get("taken", ""))
 
     async def keep(self) -> None:
         """Start the process again whenever it ends, for ever."""
         while True:
             assert self._process is not None
             code = await self._process.wait()
-            if _now() - self._ready_at >= STEADY_S:
+            why: str | None = _ended(code)
+            if code in ASKED:
+                # Somebody restarts it on purpose: nothing is wrong, and nobody has to wait long.
+                logger.info("worker stopped", address=self.address, how=why, pause_s=PAUSE_S)
+                why = await self._started_after(PAUSE_S)
+            elif _now() - self._ready_at >= STEADY_S:
                 self._pauses = _pauses()
-            how = _ended(code)
-            while True:
+            while why is not None:
                 pause_s = next(self._pauses)
-                logger.error("worker died", address=self.address, how=how, pause_s=pause_s)
-                await sleep(pause_s)
-                try:
-                    await self.start()
-                except (CannotStartError, OSError) as error:
-                    how = str(error)
-                else:
-                    logger.info("worker is back", address=self.address)
-                    break
+                logger.error("worker died", address=self.address, how=why, pause_s=pause_s)
+                why = await self._started_after(pause_s)
+
+    async def _started_after(self, pause_s: float) -> str | None:
+        """Start the process after a pause; return why it cannot, None if it did."""
+        await sleep(pause_s)
+        try:
+            await self.start()
+        except (CannotStartError, OSError) as error:
+            return str(error)
+        logger.info("worker is back", address=self.address)
+        return None
 
     async def stop(self) -> int:
         """Ask the process to stop, wait until it has, and return its exit code.
@@ -162,31 +182,43 @@ class Worker:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
         try:
-            async with asyncio.timeout(2 * self._settings.grace_s + MARGIN_S):
+            async with asyncio.timeout(self._settings.grace_s + MARGIN_S):
                 code = await process.wait()
         except TimeoutError:
             logger.critical("worker does not stop, killed", address=self.address)
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
+            self.kill()
             return await process.wait()
         # One that was still starting has nothing to finish.
         return 0 if code == -signal.SIGTERM else code
 
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
 
 async def supervise(settings: Settings) -> int:
     """Run the workers until interrupted and return the exit code."""
-    stopping = asyncio.ensure_future(stop_asked().wait())
     workers: list[Worker] = []
+
+    def at_once(number: signal.Signals) -> None:
+        for worker in workers:
+            worker.kill()
+        end_by(number)
+
+    interrupted = asyncio.ensure_future(stop_asked(at_once).wait())
     running = asyncio.ensure_future(_run(settings, workers))
-    await asyncio.wait([stopping, running], return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([interrupted, running], return_when=asyncio.FIRST_COMPLETED)
     failure = running.exception() if running.done() else None
     if failure is None:
+        notify(STOPPING)
         typer.echo("stopping: calls taken are finished first")
     elif isinstance(failure, CannotStartError | OSError):
         typer.echo(str(failure), err=True)
-    stopping.cancel()
+    interrupted.cancel()
     running.cancel()
-    await asyncio.gather(stopping, running, return_exceptions=True)
+    await asyncio.gather(interrupted, running, return_exceptions=True)
     codes = await _stop(workers)
     if failure is not None and not isinstance(failure, CannotStartError | OSError):
         raise failure
@@ -201,14 +233,16 @@ async def _run(settings: Settings, workers: list[Worker]) -> None:
         try:
             standings = await asyncio.gather(*(worker.start() for worker in workers))
         except CannotStartError as error:
-            # Somebody took a port between looking for it and listening on it.
-            if not error.port_taken or settled == settings or attempt == ATTEMPTS:
+            # Somebody took a port between looking for it and listening on it; one that was given
+            # would be as taken the next time.
+            if error.taken not in _looked_for(settings) or attempt == ATTEMPTS:
                 raise
             await _stop(workers)
             continue
         for line in banner(settled, standings):
             typer.echo(line)
         sys.stdout.flush()
+        notify(READY, f"STATUS=serving with {len(workers)} workers")
         await asyncio.gather(*(worker.keep() for worker in workers))
 
 
@@ -232,6 +266,15 @@ def settings_of_workers(settings: Settings) -> list[Settings]:
         )
         for number, address in enumerate(addresses)
     ]
+
+
+def _looked_for(settings: Settings) -> set[str]:
+    """Return which settings ask for any free port."""
+    return {
+        name
+        for name in ("listen", "metrics_listen")
+        if (address := getattr(settings, name)) and not split_address(address)[1]
+    }
 
 
 def _with_ports(settings: Settings) -> Settings:

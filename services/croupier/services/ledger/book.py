@@ -18,27 +18,39 @@ from croupier.domain.events import (
 from croupier.domain.postings import Key, post
 from croupier.services.audit.tree import Frontier, leaf_hash
 from croupier.services.ledger.deciding import FORMAT_VERSION, LEDGER_STREAM, TABLES
+from croupier.services.ledger.sealing import microseconds
 from croupier.services.ledger.state import Layer
 from croupier.services.store.mapper import UnknownEventError, payload_from_wire, posting_from_wire
 from croupier.services.store.store import Commit
 from croupier.v1 import events_pb2
 
-BOOK_STAMP = "book 1"
+BOOK_STAMP = "book 2"
 """The format of a book's snapshot. Books come from postings, so no change of rules touches them."""
 
 SLICE = 1_000
 """Entries encoded at a time, between which others may run; about a millisecond's work."""
 
 
+_NO_ROUND = (0, 0)
+
+
 class LogError(Exception):
     """The log cannot be served: it is not what its head says, or not what this program can read."""
+
+
+class NewerLogError(LogError):
+    """A newer program wrote in the log what this one does not know."""
+
+
+class LostError(LogError):
+    """The log does not lead through what was seen of it before: it lost something."""
 
 
 def read(record: Notification) -> events_pb2.Event:
     """Return the event of a record, whose columns must say the same as its bytes.
 
     Raises:
-        LogError: they differ, or the bytes are no event.
+        LogError: they differ, or the bytes are no event that this program knows.
 
     """
     try:
@@ -51,21 +63,40 @@ def read(record: Notification) -> events_pb2.Event:
     if said != columns:
         msg = f"position {record.id}: the columns say {columns}, the record says {said}"
         raise LogError(msg)
+    if not kind_known(event):
+        msg = f"position {event.position} holds {event.type!r}, which this program does not know"
+        raise NewerLogError(msg)
     return event
 
 
-class Book:
-    """Balances, versions of streams and the count of requests. It grows with accounts only.
+def kind_known(event: events_pb2.Event) -> bool:
+    """Return whether this program knows what happened."""
+    return event.WhichOneof("payload") is not None
 
-    `versions` has no tables: they know their own.
+
+class Book:
+    """Balances, versions of streams, open rounds and the count of requests.
+
+    It grows with accounts and with tables in the middle of a round only. `versions` has no tables:
+    they know their own. `rounds` says by table which round is open, and since when: microseconds
+    since 1970.
     """
 
-    __slots__ = ("balances", "format_version", "frontier", "last_request", "requests", "versions")
+    __slots__ = (
+        "balances",
+        "format_version",
+        "frontier",
+        "last_request",
+        "requests",
+        "rounds",
+        "versions",
+    )
 
     def __init__(self) -> None:
         self.frontier = Frontier()
         self.balances: dict[Key, int] = {}
         self.versions: dict[str, int] = {}
+        self.rounds: dict[str, tuple[int, int]] = {}
         self.requests = 0
         self.last_request: tuple[str, str] | None = None
         self.format_version = 0
@@ -78,20 +109,27 @@ class Book:
     @property
     def entries(self) -> int:
         """Return how many entries a snapshot has."""
-        return len(self.balances) + len(self.versions)
+        return len(self.balances) + len(self.versions) + len(self.rounds)
 
     def copy(self) -> Book:
         """Return a book that goes its own way from here."""
         book = Book()
         for name in self.__slots__:
             setattr(book, name, getattr(self, name))
-        book.balances, book.versions = self.balances.copy(), self.versions.copy()
+        for name in ("balances", "versions", "rounds"):
+            setattr(book, name, getattr(self, name).copy())
         return book
 
     def advance(self, layer: Layer, commit: Commit) -> None:
         """Take over what a commit of this process has recorded."""
         self.balances.update(layer.balances)
         self.versions.update(layer.versions)
+        for table in layer.tables.values():
+            if not table.in_round:
+                self.rounds.pop(table.id, None)
+            elif self.rounds.get(table.id, _NO_ROUND)[0] != table.round:
+                # All events of a commit were recorded at the same time.
+                self.rounds[table.id] = (table.round, commit.head.recorded_us)
         self.requests += len(commit.requests)
         if commit.requests:
             self.last_request = commit.requests[-1].key
@@ -116,20 +154,34 @@ class Book:
             self.requests += 1
         try:
             post(self.balances, map(posting_from_wire, event.postings))
-            if not event.stream.startswith(TABLES):
+            if event.stream.startswith(TABLES):
+                self._fold_round(event)
+            else:
                 self.versions[event.stream] = event.version
                 if event.stream == LEDGER_STREAM:
                     self._fold_ledger(event)
         except (UnknownEventError, ValueError) as error:
             raise LogError(str(error)) from error
 
+    def _fold_round(self, event: events_pb2.Event) -> None:
+        table = event.stream.removeprefix(TABLES)
+        match event.WhichOneof("payload"):
+            case "round_started":
+                since_us = microseconds(event.recorded_time)
+                self.rounds[table] = (event.round_started.round, since_us)
+            case "round_settled" | "round_voided":
+                self.rounds.pop(table, None)
+            case _:
+                pass
+
     def _fold_ledger(self, event: events_pb2.Event) -> None:
         created = payload_from_wire(event)
         if isinstance(created, LedgerCreated):
             self.format_version = created.format_version
             if created.format_version > FORMAT_VERSION:
-                msg = f"format {created.format_version} is newer than this program's"
-                raise LogError(msg)
+                newer = created.format_version
+                msg = f"format {newer} is newer than this program's, which is {FORMAT_VERSION}"
+                raise NewerLogError(msg)
 
     def is_sound(self) -> bool:
         """Return whether this can be the book of any log that this program reads."""
@@ -172,6 +224,7 @@ def _lines(book: Book) -> Iterator[bytes]:
             "frontier": book.frontier.to_bytes().hex(),
             "balances": len(book.balances),
             "versions": len(book.versions),
+            "rounds": len(book.rounds),
             "requests": book.requests,
             "last_request": book.last_request,
             "format_version": book.format_version,
@@ -181,6 +234,8 @@ def _lines(book: Book) -> Iterator[bytes]:
         yield _line([(*key, balance) for key, balance in some])
     for some in _slices(book.versions.items()):
         yield _line(some)
+    for some in _slices(book.rounds.items()):
+        yield _line([(table, *opened) for table, opened in some])
 
 
 def decode(state: bytes) -> Book:
@@ -198,16 +253,22 @@ def decode(state: bytes) -> Book:
     caller, request_id = head["last_request"]
     book.last_request = (str(caller), str(request_id))
     book.format_version = int(head["format_version"])
-    cut = -(-head["balances"] // SLICE)
-    for line in lines[:cut]:
-        for account, currency, balance in json.loads(line):
-            book.balances[str(account), str(currency)] = int(balance)
-    for line in lines[cut:]:
-        for stream, version in json.loads(line):
-            book.versions[str(stream)] = int(version)
-    said = (head["balances"], head["versions"])
-    if said != (len(book.balances), len(book.versions)):
-        msg = f"{said} entries were written, {len(book.balances)} and {len(book.versions)} are here"
+    rest = iter(lines)
+
+    def entries(what: str) -> Iterator[Any]:
+        for line in islice(rest, -(-head[what] // SLICE)):
+            yield from json.loads(line)
+
+    for account, currency, balance in entries("balances"):
+        book.balances[str(account), str(currency)] = int(balance)
+    for stream, version in entries("versions"):
+        book.versions[str(stream)] = int(version)
+    for table, number, since_us in entries("rounds"):
+        book.rounds[str(table)] = (int(number), int(since_us))
+    said = (head["balances"], head["versions"], head["rounds"])
+    found = (len(book.balances), len(book.versions), len(book.rounds))
+    if said != found or next(rest, None) is not None:
+        msg = f"{said} entries were written, {found} are here"
         raise ValueError(msg)
     return book
 
@@ -224,9 +285,10 @@ def differences(one: Book, other: Book) -> Iterator[str]:
             yield f"{name} is {getattr(one, name)!r}, not {getattr(other, name)!r}"
     yield from _entries_differ("balance", one.balances, other.balances)
     yield from _entries_differ("version", one.versions, other.versions)
+    yield from _entries_differ("open round", one.rounds, other.rounds)
 
 
-def _entries_differ(what: str, one: Mapping[Any, int], other: Mapping[Any, int]) -> Iterator[str]:
+def _entries_differ(what: str, one: Mapping[Any, Any], other: Mapping[Any, Any]) -> Iterator[str]:
     if len(one) != len(other):
         yield f"there are {len(one)} entries of {what}, not {len(other)}"
     for some in _slices(one.items()):

@@ -15,10 +15,11 @@ from croupier.domain.events import (
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.audit.tree import leaf_hash
-from croupier.services.ledger.book import Book, LogError, read
+from croupier.services.ledger.book import Book, LogError, LostError, read
 from croupier.services.ledger.deciding import TABLES
 from croupier.services.ledger.snapshots import Begun, Drop, Kind, Snapshots
 from croupier.services.ledger.state import Layer, Live
+from croupier.services.ledger.tail import check_tail
 from croupier.services.store.mapper import UnknownEventError, payload_from_wire
 from croupier.services.store.store import Commit, Head, RequestEntry, Store
 from croupier.v1 import events_pb2
@@ -163,7 +164,7 @@ class Committed:
         seen = max(self.head.position, self._known.position)
         if head.position < seen:
             msg = f"the head went back from {seen} to {head.position}"
-            raise LogError(msg)
+            raise LostError(msg)
         if self.head.position == 0 and head.position > 0:
             self._recover(head)
         else:
@@ -183,6 +184,8 @@ class Committed:
             self.book = book.copy()
             try:
                 self._fold_to(head, check=self._check_known_requests)
+                if book.position == head.position:  # else the tree was compared after the fold
+                    check_tail(self._store, head)
             except LogError as error:
                 self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
             else:
@@ -190,6 +193,7 @@ class Committed:
                 return
         self.book = Book()
         self._fold_to(head)
+        check_tail(self._store, head)
         self._check_requests(head.position)
         self._snapshots.began(None, head.position)
 
@@ -197,7 +201,7 @@ class Committed:
         self, head: Head, check: Callable[[Sequence[events_pb2.Event]], None] | None = None
     ) -> None:
         """Fold records up to `head`; `check` sees each page of events that was folded."""
-        self._check_known()
+        self._check_known(head)
         while self.book.position < head.position:
             wanted = min(PAGE, head.position - self.book.position)
             records = self._store.records(self.book.position, wanted)
@@ -210,20 +214,25 @@ class Committed:
             for record in records:
                 event = read(record)
                 self.book.fold(record, event)
-                self._check_known()
+                self._check_known(head)
                 self._fold_live(event)
                 events.append(event)
             if check is not None:
                 check(events)
         if self.book.frontier != head.frontier:
+            if self.head.position:  # what was folded before was the log then
+                seen = self.head.position
+                msg = f"the log to {head.position} does not go on from what was seen to {seen}"
+                raise LostError(msg)
             msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
             raise LogError(msg)
 
-    def _check_known(self) -> None:
+    def _check_known(self, head: Head) -> None:
         at, known = self.book.frontier, self._known.frontier
-        if at.size == known.size and at != known:
+        # Where the head is what was seen, and the log is not, it is the log that was changed.
+        if at.size == known.size and at != known != head.frontier:
             msg = f"the log to {known.size} is not the one that was seen before"
-            raise LogError(msg)
+            raise LostError(msg)
 
     def _check_requests(self, last: int) -> None:
         """Refuse a log whose request ids are not all known: a retry would apply twice."""

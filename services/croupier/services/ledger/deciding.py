@@ -20,6 +20,7 @@ from croupier.domain.events import (
     LedgerCreated,
     Withdrawn,
 )
+from croupier.domain.ledger_events import LedgerUnfenced
 from croupier.domain.money import check_amount, check_currency
 from croupier.domain.postings import Posting, check_cover
 from croupier.services.ledger.requests import (
@@ -30,6 +31,7 @@ from croupier.services.ledger.requests import (
     OpenTable,
     Play,
     Request,
+    UnfenceLedger,
     VoidRound,
     Withdraw,
 )
@@ -56,7 +58,7 @@ class Draft(NamedTuple):
 def stream_of(command: LedgerCommand) -> str:
     """Return the stream that a command writes to."""
     match command:
-        case CreateLedger():
+        case CreateLedger() | UnfenceLedger():
             return LEDGER_STREAM
         case OpenTable() | CloseTable() | Play() | VoidRound():
             return TABLES + command.table
@@ -75,6 +77,8 @@ def decide(state: Layer, request: Request) -> list[Draft]:
     match command:
         case CreateLedger():
             return _create(state, command)
+        case UnfenceLedger():
+            return _unfence(state, command)
         case OpenTable():
             return _open(state, command)
         case CloseTable():
@@ -115,6 +119,23 @@ def _create(state: Layer, command: CreateLedger) -> list[Draft]:
     state.versions[LEDGER_STREAM] = 1
     created = LedgerCreated(ledger=command.ledger, format_version=FORMAT_VERSION)
     return [Draft(LEDGER_STREAM, 1, 0, created, ())]
+
+
+def _unfence(state: Layer, command: UnfenceLedger) -> list[Draft]:
+    if not command.why:
+        raise Refused(Reason.LEDGER_NOT_FENCED, "the ledger is served: it is not fenced")
+    table.check_reason(command.reason)
+    version = state.version(LEDGER_STREAM) + 1
+    state.versions[LEDGER_STREAM] = version
+    unfenced = LedgerUnfenced(
+        lost_first=command.lost_first,
+        lost_last=command.lost_last,
+        lost_root=command.lost_root,
+        lost_recorded_us=command.lost_recorded_us,
+        why=command.why,
+        reason=command.reason,
+    )
+    return [Draft(LEDGER_STREAM, version, 0, unfenced, ())]
 
 
 def _open(state: Layer, command: OpenTable) -> list[Draft]:

@@ -8,17 +8,23 @@ from contextlib import contextmanager
 from time import monotonic
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.postings import Key
 from croupier.domain.table import Table
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, stream_events, totals
 from croupier.services.ledger.deciding import LEDGER_STREAM, TABLES
+from croupier.services.ledger.fence import Fence, examine
+from croupier.services.ledger.history import History
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.recheck import Pause, recheck, recheck_table, rest
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
+from croupier.services.ledger.snapshots import Kind
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
-from croupier.services.ledger.writer import Limits, Observer, Writer
+from croupier.services.ledger.writer import Writer
 from croupier.services.store.store import Head, Store
 from croupier.v1 import events_pb2
 
@@ -41,12 +47,13 @@ class Ledger:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
+        writer: Callable[..., Writer] = Writer,
     ) -> None:
         """Serve what is in `store`; its log must pass through `known`, which was seen before."""
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = Writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
+        self._writer = writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
         self._users = 0
         self._used_s = monotonic()
         self._taking = asyncio.Lock()
@@ -94,12 +101,17 @@ class Ledger:
         finally:
             self._users -= 1
 
+    @property
+    def held(self) -> bool:
+        """Return whether anybody is between two looks at it."""
+        return self._users > 0
+
     def is_idle_for(self, seconds: float) -> bool:
         """Return whether nobody used it for so long, so that it may be closed.
 
         One that is fenced is not idle: closed, it would forget what it has seen.
         """
-        in_use = self._users > 0 or self._writer.busy or bool(self.fenced)
+        in_use = self.held or self._writer.busy or bool(self.fenced)
         return not in_use and monotonic() - self._used_s >= seconds
 
     # --- in the background -----------------------------------------------------------------------
@@ -128,22 +140,36 @@ class Ledger:
             await self._recheck(pause)
 
     async def _recheck(self, pause: Pause) -> None:
-        snapshots = self._writer.snapshots
+        snapshots, kind = self._writer.snapshots, Kind.BOOK
         try:
             while (book := snapshots.unchecked) is not None and not self.fenced:
                 await recheck(self._store, book, snapshots.checked, pause)
                 snapshots.all_checked(book)
+                snapshots.rechecked(kind, same=True)
+            kind = Kind.TABLE
             while (table := snapshots.next_unchecked()) is not None and not self.fenced:
                 await recheck_table(self._store, table, pause)
+                snapshots.rechecked(kind, same=True)
         except LogError as error:
+            snapshots.rechecked(kind, same=False)
             self._writer.fence(error)
 
     # --- reads -----------------------------------------------------------------------------------
 
     @property
+    def newer(self) -> bool:
+        """Return whether it is not served because a newer program wrote in its log."""
+        return self._writer.newer
+
+    @property
     def fenced(self) -> str:
         """Return why the ledger is not served, empty while it is."""
         return self._writer.fenced
+
+    def fence(self, store: Store) -> Fence:
+        """Return what a store of the ledger, opened afresh, says of why it is not served."""
+        writer = self._writer
+        return examine(store, self.fenced, self.seen, writer.recent, passes=not writer.lost)
 
     def exists(self) -> bool:
         """Return whether the ledger's log has begun; once it has, it has."""
@@ -176,7 +202,8 @@ class Ledger:
 
         With `decided` the call has had a command decided: that has looked at the head for it.
         """
-        found = self._committed(decided=decided).table(table_id)
+        with self._reading():
+            found = self._committed(decided=decided).table(table_id)
         if found is None:
             raise _no_table(table_id, field)
         return found
@@ -201,18 +228,19 @@ class Ledger:
         """Return whether another process may have committed since the last read; cheap."""
         return self._writer.changed()
 
-    def game_of(self, stream: str) -> str:
-        """Return the code of the game whose table has this stream, "" for any other stream."""
+    def opened_of(self, stream: str) -> TableOpened | None:
+        """Return how the table of a stream was opened, None for any other stream."""
         if not stream.startswith(TABLES):
-            return ""
+            return None
         found = self._writer.committed.table(stream.removeprefix(TABLES))
-        return found.opened.game if found else ""
+        return found.opened if found else None
 
     def tables(self, after: str, limit: int) -> Sequence[Table]:
         """Return tables in order of their ids, from the one after `after`."""
         committed = self._committed()
         streams = self._store.streams(TABLES, TABLES + after, limit)
-        found = (committed.table(stream.removeprefix(TABLES)) for stream in streams)
+        with self._reading():
+            found = [committed.table(stream.removeprefix(TABLES)) for stream in streams]
         return [table for table in found if table is not None]
 
     def balances(self) -> Mapping[Key, int]:
@@ -240,20 +268,50 @@ class Ledger:
         committed = self._committed()
         return committed.head.position, totals(committed.balances)
 
+    def open_rounds(self) -> tuple[int, int]:
+        """Return how many rounds are open, and since when the oldest is: microseconds since 1970.
+
+        Without one that is 0.
+        """
+        rounds = self._committed().book.rounds.values()
+        return len(rounds), min((since_us for _, since_us in rounds), default=0)
+
     def events(self, after: int, limit: int) -> list[events_pb2.Event]:
         """Return committed events from the position after `after`."""
         head = self._committed().head.position
         limit = min(limit, head - after)
-        return [read(record) for record in self._store.records(after, limit)] if limit > 0 else []
+        with self._reading():
+            records = self._store.records(after, limit) if limit > 0 else []
+            return [read(record) for record in records]
 
     def table_events(self, table_id: str) -> Iterator[events_pb2.Event]:
         """Yield a table's committed events from its first, or refuse."""
         with self.in_use():
             last = self.table(table_id).version
-            for event in stream_events(self._store, TABLES + table_id):
-                if event.version > last:
-                    return
-                yield event
+            with self._reading():
+                for event in stream_events(self._store, TABLES + table_id):
+                    if event.version > last:
+                        return
+                    yield event
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Fence the ledger where what is read turns out to be nothing that can be read."""
+        try:
+            yield
+        except LogError as error:
+            self._writer.fence(error)
+            self._writer.refresh()  # which refuses
+            raise
+
+    def history(self, table_id: str, field: str = "table") -> History:
+        """Return a table's past, or refuse one that does not exist, named in `field`."""
+
+        def now() -> tuple[int, Mapping[Key, int]]:
+            committed = self._committed()
+            return committed.head.position, committed.balances
+
+        return History(self._store, self.table(table_id, field), now)
 
     def _committed(self, *, decided: bool = False) -> Committed:
         self._used_s = monotonic()

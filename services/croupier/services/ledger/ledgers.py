@@ -9,15 +9,21 @@ import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Reason, Refused, shown
+from croupier.domain.events import TableOpened
 from croupier.domain.names import is_id
 from croupier.services.ledger.book import LogError
+from croupier.services.ledger.fence import is_excused
+from croupier.services.ledger.fenced import Fenced
 from croupier.services.ledger.ledger import Ledger
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
+from croupier.services.ledger.seen import Seen
 from croupier.services.ledger.summary import Summary, glance
-from croupier.services.ledger.turn import Receipt, check_times
-from croupier.services.ledger.writer import Limits, Observer
-from croupier.services.store.store import Engine, Head, Store
+from croupier.services.ledger.turn import Receipt, check_clock, check_times
+from croupier.services.ledger.writer import Writer
+from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
 
@@ -30,11 +36,20 @@ def everything(ledger_id: str) -> bool:
     return True
 
 
+class NewerProgramError(Exception):
+    """Ledgers were written by a newer program, and this one must not touch them."""
+
+    def __init__(self, newer: dict[str, str]) -> None:
+        """Say which, and what this program does not know of each."""
+        each = "; ".join(f"ledger {one}: {why}" for one, why in sorted(newer.items()))
+        super().__init__(f"{each}: start the program that wrote it, or a newer one")
+
+
 BACKGROUND_S = 1.0
 """How often it is looked whether there is anything to do in the background."""
 
 
-class Ledgers:
+class Ledgers(Fenced):
     """All ledgers of an engine. Any process may serve any of them, whomever it is assigned to.
 
     Those that are `assigned` to this process are opened by `recover` and stay open; any other is
@@ -48,7 +63,12 @@ class Ledgers:
         clock: Callable[[], int],
         limits: Limits,
         assigned: Callable[[str], bool] = everything,
+        *,
+        writer: Callable[..., Writer] = Writer,
+        seen: Seen | None = None,
     ) -> None:
+        """Serve the ledgers of an engine, whose logs may not end before what was `seen` of them."""
+        self._writer = writer
         self.engine = engine
         self._observer = observer
         self._clock = clock
@@ -56,18 +76,29 @@ class Ledgers:
         self.is_assigned = assigned
         self._rounds = Rounds()
         self._open: dict[str, Ledger] = {}
-        self._seen: dict[str, Head] = {}
-        """Where the logs of ledgers that were closed ended: they may not go back unnoticed."""
+        self._seen = seen or Seen()
+        """Where the logs of ledgers ended: they may not go back unnoticed."""
+        self._replaced: list[Ledger] = []
+        """Ledgers that were fenced and are served again by others, not closed yet."""
+        self._unfencing: set[asyncio.Task[Receipt]] = set()
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
+        self._newer: dict[str, str] = {}
 
     def recover(self) -> None:
         """Open every assigned ledger and fold its log, so that the first call finds it ready.
 
         A ledger that cannot be served is fenced and keeps no other from being served.
+
+        Raises:
+            NewerProgramError: a newer program wrote one: this is not the program to serve them.
+
         """
         for ledger_id in self.not_recovered():
             self.recover_one(ledger_id)
+        newer = {ledger.id: ledger.fenced for ledger in self if ledger.newer} | self._newer
+        if newer:
+            raise NewerProgramError(newer)
 
     def not_recovered(self) -> list[str]:
         """Return the assigned ledgers that are not open: through other processes new ones come."""
@@ -85,8 +116,8 @@ class Ledgers:
         """Open a ledger and fold its log; where it cannot be served, that is logged and known."""
         try:
             self._opened(ledger_id).exists()
-        except Refused as refusal:
-            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+        except Refused as refused:
+            if refused.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
 
     def release_idle(self, unused_s: float) -> list[str]:
@@ -94,7 +125,10 @@ class Ledgers:
         idle = [one for one in self if not self.is_assigned(one.id) and one.is_idle_for(unused_s)]
         for ledger in idle:
             del self._open[ledger.id]
-            self._seen[ledger.id] = ledger.seen
+            self._seen.note(ledger.id, ledger.seen)
+            ledger.close()
+        for ledger in [one for one in self._replaced if not one.held]:
+            self._replaced.remove(ledger)
             ledger.close()
         return [ledger.id for ledger in idle]
 
@@ -116,9 +150,9 @@ class Ledgers:
         ledger = self._open.get(ledger_id)
         return ledger is None or ledger.changed()
 
-    def game_of(self, ledger_id: str) -> Callable[[str], str]:
-        """Return what tells the game of a table's stream in an open ledger."""
-        return self._open[ledger_id].game_of
+    def opened_of(self, ledger_id: str) -> Callable[[str], TableOpened | None]:
+        """Return what tells how the table of a stream in an open ledger was opened."""
+        return self._open[ledger_id].opened_of
 
     async def create(self, ledger_id: str, request: Request) -> Receipt:
         """Begin a ledger, or refuse one that exists."""
@@ -158,6 +192,21 @@ class Ledgers:
         fenced = {ledger.id: ledger.fenced for ledger in self if ledger.fenced}
         return {**self.away, **fenced}
 
+    def clock_behind(self) -> str:
+        """Return why this machine's clock cannot serve the assigned ledgers, empty where it can."""
+        for ledger in self:
+            if not self.is_assigned(ledger.id):
+                continue  # to look at it would be a use of it
+            try:
+                check_clock(self._clock(), ledger.head())
+            except Refused as refusal:
+                # What cannot be served for another reason says nothing of the clock.
+                if refusal.reason is Reason.CLOCK_BEHIND:
+                    return f"ledger {ledger.id}: {refusal.message}"
+        return ""
+
+    # --- in the background -----------------------------------------------------------------------
+
     async def keep_books(self) -> None:
         """Save snapshots of books when it is time for them, for ever."""
         await self._for_ever(Ledger.keep_book)
@@ -187,8 +236,11 @@ class Ledgers:
 
     def close(self) -> None:
         """Let go of every store."""
-        while self._open:
-            self._open.popitem()[1].close()
+        for ledger in (*self._open.values(), *self._replaced):
+            self.keep_seen(ledger)
+            ledger.close()
+        self._open.clear()
+        self._replaced.clear()
 
     def _summary(self, ledger_id: str) -> Summary | None:
         """Return what a list shows; None if it does not exist or its store is away."""
@@ -205,22 +257,24 @@ class Ledgers:
             return ledger.summary() if ledger.fenced or ledger.exists() else None
         except PersistenceError as error:
             logger.error("store unavailable", ledger=ledger_id, error=str(error))  # noqa: TRY400
-        except Refused as refusal:
-            if refusal.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
+        except Refused as refused:
+            if refused.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
         opened = self._open.get(ledger_id)
         return opened.summary() if opened and opened.fenced else None
 
     def _ids(self) -> list[str]:
-        """Return the ids of the engine's ledgers; what is called otherwise is none of ours."""
+        """Return the ids of ledgers that are or were here; what is called otherwise is not ours."""
         try:
-            return [one for one in self.engine.ledgers() if is_id(one)]
+            found = {*self.engine.ledgers(), *self._seen.ledgers()}
         except PersistenceError as error:
             raise _away("the engine does not say which ledgers there are", error) from error
+        return sorted(filter(is_id, found))
 
     def _exists(self, ledger_id: str) -> bool:
+        """Return whether there is a log, or one was seen that is there no more."""
         try:
-            return self.engine.exists(ledger_id)
+            return self.engine.exists(ledger_id) or self._seen.get(ledger_id).position > 0
         except PersistenceError as error:
             raise _away("the engine does not say whether there is such a ledger", error) from error
 
@@ -228,24 +282,37 @@ class Ledgers:
         ledger = self._open.get(ledger_id)
         if ledger is None:
             store = self._store(ledger_id)
-            known = self._seen.pop(ledger_id, _NOTHING)
-            ledger = Ledger(
-                ledger_id,
-                store,
-                self._observer,
-                self._clock,
-                self._limits,
-                rounds=self._rounds,
-                known=known,
-            )
+            ledger = self._made(ledger_id, store, self._known(ledger_id, store))
             self._open[ledger_id] = ledger
         return ledger
+
+    def _made(self, ledger_id: str, store: Store, known: Head) -> Ledger:
+        return Ledger(
+            ledger_id,
+            store,
+            self._observer,
+            self._clock,
+            self._limits,
+            rounds=self._rounds,
+            known=known,
+            writer=self._writer,
+        )
+
+    def _known(self, ledger_id: str, store: Store) -> Head:
+        """Return what the log has to lead through: what was seen, unless it is excused from it."""
+        known = self._seen.get(ledger_id)
+        try:
+            return _NOTHING if known.position and is_excused(store, known) else known
+        except PersistenceError:
+            return known  # who asks next is told that the store does not answer
 
     def _store(self, ledger_id: str) -> Store:
         try:
             store = self.engine.open(ledger_id)
         except (PersistenceError, OSError) as error:
             self.away[ledger_id] = str(error)
+            if isinstance(error, NewerLayoutError):
+                self._newer[ledger_id] = str(error)
             logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
             raise Refused(
                 Reason.STORE_UNAVAILABLE,

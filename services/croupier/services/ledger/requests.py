@@ -77,7 +77,21 @@ class Withdraw:
     amount: int
 
 
-LedgerCommand = CreateLedger | OpenTable | CloseTable | Play | VoidRound | Deposit | Withdraw
+@dataclass(frozen=True, slots=True)
+class UnfenceLedger:
+    """Let a fenced ledger be served again, for a reason; what is behind the fence is added here."""
+
+    reason: str
+    why: str = ""
+    lost_first: int = 0
+    lost_last: int = 0
+    lost_root: bytes = b""
+    lost_recorded_us: int = 0
+
+
+LedgerCommand = (
+    CreateLedger | OpenTable | CloseTable | Play | VoidRound | Deposit | Withdraw | UnfenceLedger
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +111,7 @@ class Request:
     occurred_us: int | None = None
     not_after_us: int | None = None
     expected_version: int | None = None
+    expected_position: int | None = None
     validate_only: bool = False
     deadline_us: int | None = field(default=None, compare=False)
 

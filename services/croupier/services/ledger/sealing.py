@@ -67,10 +67,11 @@ def seal(
             request_digest=request.digest,
             correlation_id=request.correlation_id,
             round=draft.round,
-            salt=salt() if type(draft.event) in SECRETS else b"",
             postings=[posting_to_wire(posting) for posting in draft.postings],
             **{field: payload},  # type: ignore[arg-type]  # the field that fits this payload
         )
+        if type(draft.event) in SECRETS:
+            event.salt = salt()
         state = event.SerializeToString(deterministic=True)
         frontier = frontier.append(leaf_hash(state))
         record = Notification(

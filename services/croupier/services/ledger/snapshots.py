@@ -85,6 +85,10 @@ class SnapshotObserver(Protocol):
         """A snapshot is not used, or was not saved."""
         ...
 
+    def snapshot_rechecked(self, kind: str, *, same: bool) -> None:
+        """A snapshot that this process began with was compared with the log."""
+        ...
+
     def events_unchecked(self, ledger: str, count: int) -> None:
         """So many events were taken from a snapshot and not read again since."""
         ...
@@ -229,6 +233,11 @@ class Snapshots:
         if self.unchecked is book:
             self.unchecked = None
             self._tell_unchecked(0)
+
+    def rechecked(self, kind: Kind, *, same: bool) -> None:
+        """Report that a snapshot was compared with the log."""
+        with suppress(Exception):
+            self._observer.snapshot_rechecked(kind, same=same)
 
     def _tell_unchecked(self, count: int) -> None:
         with suppress(Exception):

@@ -6,9 +6,10 @@ No I/O but the store's, no waiting, no clock of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from croupier.domain.errors import Reason, Refused
+from croupier.domain.games import SECRETS
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
 from croupier.services.ledger.deciding import decide
@@ -26,7 +27,8 @@ CLOCK_TOLERANCE_US = 5_000_000
 class Receipt:
     """Proof of recording: the positions a request's events have, and the events.
 
-    `durability` says how safe they are, in a word of the engine.
+    `durability` says how safe they are, in a word of the engine. Unless it `hides` something,
+    anybody may see all of them, and nobody has to look at each.
     """
 
     first: int
@@ -34,9 +36,10 @@ class Receipt:
     version: int
     events: tuple[events_pb2.Event, ...]
     durability: str = ""
+    hides: bool = field(default=True, compare=False)
 
 
-NOTHING = Receipt(0, 0, 0, ())
+NOTHING = Receipt(0, 0, 0, (), hides=False)
 """What a request gets that was only to be validated, and would be accepted."""
 
 Answer = Receipt | Exception
@@ -73,6 +76,8 @@ class Turn:
         for request in requests:
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise  # which is no fault of the command
             except Exception as error:  # noqa: BLE001  # one command's fault is its own answer
                 found.append(error)
         return found
@@ -90,6 +95,8 @@ class Turn:
         for item, request in enumerate(requests):
             try:
                 found.append(self._decide(request))
+            except LogError:
+                raise
             except Exception as error:  # noqa: BLE001  # it is the answer
                 self._layer, self._frontier, self._receipts = before, frontier, receipts
                 del self.sealed[sealed:], self.entries[entries:]
@@ -121,6 +128,7 @@ class Turn:
         if found := self._recorded(request):
             return found
         check_times(request, self._now_us, self._committed.head)
+        _check_position(request, self._frontier.size)
         layer = Layer(self._layer)
         drafts = decide(layer, request)
         if request.validate_only:
@@ -128,7 +136,10 @@ class Turn:
         frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
         events = tuple(one.event for one in sealed)
         first, last = events[0], events[-1]
-        receipt = Receipt(first.position, last.position, last.version, events, self._durability)
+        hides = not SECRETS.isdisjoint(type(draft.event) for draft in drafts)
+        receipt = Receipt(
+            first.position, last.position, last.version, events, self._durability, hides
+        )
         # From here on nothing can fail: the command is part of the turn.
         self._layer.merge(layer)
         self._frontier = frontier
@@ -177,12 +188,29 @@ def check_times(request: Request, now_us: int, head: Head) -> None:
             "the request was not to be decided after its not_after",
             field="not_after",
         )
+    check_clock(now_us, head)
+
+
+def check_clock(now_us: int, head: Head) -> None:
+    """Refuse to record anything where the clock is behind the ledger's `head`."""
     ahead_us = head.recorded_us - now_us
     if ahead_us > CLOCK_TOLERANCE_US:
         raise Refused(
             Reason.CLOCK_BEHIND,
             f"the ledger's last event is {ahead_us} us ahead of this machine's clock",
             ahead_us=ahead_us,
+        )
+
+
+def _check_position(request: Request, position: int) -> None:
+    """Refuse a request that was to be decided at another position of the log."""
+    if request.expected_position is not None and request.expected_position != position:
+        raise Refused(
+            Reason.VERSION_MISMATCH,
+            f"the log was to end at {request.expected_position}, it ends at {position}",
+            field="accept_position",
+            position=position,
+            expected=request.expected_position,
         )
 
 

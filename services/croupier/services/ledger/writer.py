@@ -9,10 +9,9 @@ process holds goes to a thread.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Protocol
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
@@ -21,49 +20,19 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Admission, Job
 from croupier.services.ledger.answering import Answering
 from croupier.services.ledger.blocking import in_thread
-from croupier.services.ledger.book import LogError
+from croupier.services.ledger.book import LogError, LostError, NewerLogError
 from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.fence import RECENT, refusal
+from croupier.services.ledger.limits import Limits
+from croupier.services.ledger.observer import Observer, Outcome, TurnEnd
 from croupier.services.ledger.pace import Pace
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
-from croupier.services.ledger.snapshots import Policy, SnapshotObserver, Snapshots
+from croupier.services.ledger.snapshots import Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn, original
 from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
-from croupier.v1 import events_pb2
 
 logger = structlog.get_logger()
-
-
-class Observer(SnapshotObserver, Protocol):
-    """Who is told what the writer does."""
-
-    def turn_committed(
-        self, ledger: str, events: Sequence[events_pb2.Event], commands: int, seconds: float
-    ) -> None:
-        """Events were recorded with one commit."""
-        ...
-
-    def queue_changed(self, ledger: str, waiting: int) -> None:
-        """So many requests wait for a turn."""
-        ...
-
-    def ledger_fenced(self, ledger: str, why: str) -> None:
-        """The ledger is not served any more."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds of one writer."""
-
-    queue: int = 10_000
-    """Requests waiting; beyond it callers are told to come back."""
-    batch: int = 256
-    """Requests decided in one turn, unless one atomic batch has more."""
-    live_tables: int = 10_000
-    """Tables kept in memory."""
-    snapshots: Policy = field(default_factory=Policy)
-    """After how many events snapshots are taken."""
 
 
 _NOTHING = Head()
@@ -104,6 +73,9 @@ class Writer:
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
+        self.newer = False  # whether that is because a newer program wrote in its log
+        self.lost = False
+        self.recent: deque[RequestEntry] = deque(maxlen=RECENT)
 
     # --- asking ----------------------------------------------------------------------------------
 
@@ -220,8 +192,11 @@ class Writer:
 
     async def _turn_later(self) -> None:
         try:
+            started = perf_counter()
             await self._wait_for_lock()
+            waited_s = perf_counter() - started
             self._locked_turn()
+            self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
             self._refuse_all(self._unavailable(error))
         finally:
@@ -288,35 +263,54 @@ class Writer:
 
         """
         started = perf_counter()
+        end = TurnEnd(sum(len(job.requests) for job in jobs))
+        try:
+            answers = self._answers(jobs, end)
+        except HeadMovedError:
+            end.outcome = Outcome.LOST
+            raise
+        finally:
+            end.seconds = perf_counter() - started
+            self._tell(end)
+        if end.outcome in (Outcome.RECORDED, Outcome.NOTHING):
+            self._pace.won()
+            self._admission.answered(end.requests, end.seconds)
+        return answers
+
+    def _tell(self, end: TurnEnd) -> None:
+        """Tell the observer how a turn ended."""
+        try:
+            if end.outcome is Outcome.LOST:
+                self._observer.turn_conflicted(self._ledger)
+            if end.events:
+                self._observer.turn_committed(self._ledger, end.events, end.commands, end.seconds)
+            self._observer.turn_ended(self._ledger, end)
+        except Exception:
+            # It is recorded: whoever watches may fail, the callers get their receipts.
+            logger.exception("observer failed", ledger=self._ledger)
+
+    def _answers(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Answer]]:
         try:
             turn, found = self._decide(jobs)
             if turn.sealed:
-                self._commit(turn)
+                self._commit(turn, end)
             self._fresh = True
-            answers = [[self._answer(one) for one in job] for job in found]
+            return [[self._answer(one) for one in job] for job in found]
         except HeadMovedError:
             raise
         except (LogError, DataError) as error:
+            end.outcome = Outcome.FENCED
             self._fence(error)
             return _all(jobs, self._fenced_refusal())
         except PersistenceError as error:
+            end.outcome = Outcome.UNAVAILABLE
             return _all(jobs, self._unavailable(error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
+            end.outcome = Outcome.FAILED
             self._forget()
             return _all(jobs, error)
-        seconds = perf_counter() - started
-        self._pace.won()
-        self._admission.answered(sum(len(job.requests) for job in jobs), seconds)
-        if turn.sealed:
-            events = [sealed.event for sealed in turn.sealed]
-            try:
-                self._observer.turn_committed(self._ledger, events, len(turn.entries), seconds)
-            except Exception:
-                # It is recorded: whoever watches may fail, the callers get their receipts.
-                logger.exception("observer failed", ledger=self._ledger)
-        return answers
 
     def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
         self._catch_up()
@@ -333,7 +327,7 @@ class Writer:
         self.committed.catch_up(self._store.head())
         self._fresh = True
 
-    def _commit(self, turn: Turn) -> None:
+    def _commit(self, turn: Turn, end: TurnEnd) -> None:
         """Record a turn, and find out what became of it where the engine does not say.
 
         Raises:
@@ -342,16 +336,20 @@ class Writer:
                 before the turn, and goes on from there with whatever the log says.
 
         """
-        commit = turn.commit
+        commit, started = turn.commit, perf_counter()
         try:
             self.snapshots.commit([sealed.record for sealed in turn.sealed], commit)
         except HeadMovedError:
             raise
         except PersistenceError:
             recorded = self._store.head() == commit.head
-            logger.warning("commit failed", ledger=self._ledger, recorded=recorded)
+            at = commit.head.position
+            logger.warning("commit failed", ledger=self._ledger, position=at, recorded=recorded)
             if not recorded:
                 raise
+        end.outcome, end.commit_s = Outcome.RECORDED, perf_counter() - started
+        end.events, end.commands = [one.event for one in turn.sealed], len(turn.entries)
+        self.recent.extend(turn.entries)
         turn.committed_now()
 
     def _answer(self, found: Found) -> Answer:
@@ -369,15 +367,15 @@ class Writer:
 
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
-        self.fenced = str(error)
+        self.fenced, at = str(error), self.seen.position
+        self.newer, self.lost = isinstance(error, NewerLogError), isinstance(error, LostError)
         self._forget()
-        logger.critical("ledger fenced", ledger=self._ledger, why=self.fenced)
+        logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
         self._refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
-        message = f"ledger {self._ledger} waits for an operator: {self.fenced}"
-        return Refused(Reason.LEDGER_FENCED, message, ledger=self._ledger, why=self.fenced)
+        return refusal(self._ledger, self.fenced)
 
     def _check_fenced(self) -> None:
         if self.fenced:

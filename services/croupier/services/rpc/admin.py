@@ -68,6 +68,20 @@ class AdminService(AdminServiceServicer):
             table=views.table_to_wire(ledger_id, ledger.table(table_id), caller().eyes),
         )
 
+    async def GetFence(self, request: pb.GetFenceRequest, context: Any) -> pb.GetFenceResponse:
+        ledger_id = caller().check_ledger(names.parse_ledger(request.name, "name"))
+        return pb.GetFenceResponse(fence=views.fence_to_wire(self._ledgers.fence(ledger_id)))
+
+    async def UnfenceLedger(
+        self, request: pb.UnfenceLedgerRequest, context: Any
+    ) -> pb.UnfenceLedgerResponse:
+        ledger_id, parsed = wire.unfence_from_wire(request)
+        receipt = await self._ledgers.unfence(caller().check_ledger(ledger_id), parsed)
+        return pb.UnfenceLedgerResponse(
+            receipt=views.receipt_to_wire(receipt),
+            ledger=views.ledger_to_wire(self._ledgers.get(ledger_id).summary()),
+        )
+
     async def GetServerInfo(
         self, request: pb.GetServerInfoRequest, context: Any
     ) -> pb.GetServerInfoResponse:

@@ -20,6 +20,7 @@ from croupier.services.rpc.bulk import Bulk
 from croupier.services.rpc.callers import Role
 from croupier.services.rpc.calls import caller
 from croupier.services.rpc.eyes import Replayed, events
+from croupier.services.rpc.recall import Recalls
 from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.watching import Pages, Wanted, message
 from croupier.v1 import audit_pb2 as pb
@@ -34,6 +35,7 @@ class AuditService(AuditServiceServicer):
     ) -> None:
         """Send watchers something at least every `heartbeat_s` seconds."""
         self._bulk = bulk
+        self._recalls = Recalls(bulk)
         self._ledgers = ledgers
         self._feed = feed
         self._streams = streams
@@ -83,6 +85,14 @@ class AuditService(AuditServiceServicer):
             head_position=ledger.head().position,
         )
 
+    async def GetRound(self, request: pb.GetRoundRequest, context: Any) -> pb.GetRoundResponse:
+        return await self._recalls.round(_of_table(self._ledgers, request), request, caller())
+
+    async def ListRounds(
+        self, request: pb.ListRoundsRequest, context: Any
+    ) -> pb.ListRoundsResponse:
+        return await self._recalls.rounds(_of_table(self._ledgers, request), request)
+
     async def WatchEvents(
         self, request: pb.WatchEventsRequest, context: Any
     ) -> AsyncIterator[pb.WatchEventsResponse]:
@@ -101,7 +111,7 @@ class AuditService(AuditServiceServicer):
         loop = asyncio.get_running_loop()
         due = loop.time() + self._heartbeat_s
         while True:
-            self._streams.check_serving()
+            self._streams.check_serving(next_position=position + 1)
             ledger = self._ledgers.get(watch.ledger)
             head = ledger.head().position
             encoded = b""
@@ -132,6 +142,11 @@ class AuditService(AuditServiceServicer):
             encoded = page.after(position, wanted, head)
             await asyncio.sleep(FOR_OTHERS * (perf_counter() - started))
             return encoded, page.last
+
+
+def _of_table(ledgers: Ledgers, request: pb.GetRoundRequest | pb.ListRoundsRequest) -> Ledger:
+    ledger_id, _ = names.parse_table(request.table, "table")
+    return ledgers.get(caller().check_ledger(ledger_id))
 
 
 def _watched(request: pb.WatchEventsRequest, ledger: Ledger) -> str:

@@ -40,10 +40,12 @@ class Backlog:
         self._sampled_s = clock()
         self._per_s = PER_S
         self.waiting = 0
+        self.taken = 0
 
     def begun(self) -> None:
         """Know that a call is under way."""
         self._under_way += 1
+        self.taken += 1
         if self.waiting:
             self.waiting -= 1
 

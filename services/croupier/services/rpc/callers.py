@@ -118,13 +118,17 @@ def load(path: Path | None) -> Callers:
     """Return the callers of a token file, or for None the one that is always `local`.
 
     Raises:
-        TokenFileError: the file cannot be read, or an entry is not a name, roles and a hash.
+        TokenFileError: the file cannot be read, an entry is not a name, roles and a hash, or two
+            entries of one name differ in what the caller may do.
 
     """
-    if path is None:
-        return Callers(None)
+    return Callers(None if path is None else _by_hash(path, _entries(path)))
+
+
+def _by_hash(path: Path, entries: list[dict[str, Any]]) -> dict[str, Caller]:
     by_hash: dict[str, Caller] = {}
-    for entry in _entries(path):
+    by_name: dict[str, Caller] = {}
+    for entry in entries:
         try:
             digest, caller = _read(entry)
         except (KeyError, TypeError, ValueError, Refused) as error:
@@ -133,8 +137,12 @@ def load(path: Path | None) -> Callers:
         if digest in by_hash:
             msg = f"{path}: two entries have the same token"
             raise TokenFileError(msg)
+        # Records carry the name alone, so it has to mean one caller.
+        if by_name.setdefault(caller.name, caller) != caller:
+            msg = f"{path}: two entries of {caller.name} differ in what he may do"
+            raise TokenFileError(msg)
         by_hash[digest] = caller
-    return Callers(by_hash)
+    return by_hash
 
 
 def _read(entry: dict[str, Any]) -> tuple[str, Caller]:
@@ -194,10 +202,11 @@ def new_token(
     """Add a caller to a token file, made if it does not exist, and return the new token.
 
     The token is shown this once; the file holds its hash. A caller may have several tokens, so
-    that one can be replaced without an interruption.
+    that one can be replaced without an interruption; with each he may do the same.
 
     Raises:
-        TokenFileError: the file exists and is no token file.
+        TokenFileError: the file cannot be written, exists and is no token file, or has this caller
+            with other roles, ledgers or players.
         ValueError: players and roles do not go together.
         Refused: the name cannot be a caller's, or one of a ledger or a player not be theirs.
 
@@ -216,11 +225,20 @@ def new_token(
         entry["ledgers"] = sorted(ledgers)
     if players:
         entry["players"] = sorted(players)
-    content = json.dumps({"callers": [*entries, entry]}, indent=2) + "\n"
+    entries = [*entries, entry]
+    _by_hash(path, entries)
+    try:
+        _write(path, json.dumps({"callers": entries}, indent=2) + "\n")
+    except OSError as error:
+        msg = f"{path}: the token file cannot be written: {error.strerror}"
+        raise TokenFileError(msg) from error
+    return token
+
+
+def _write(path: Path, content: str) -> None:
     beside = path.with_name(path.name + ".new")
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
-    return token

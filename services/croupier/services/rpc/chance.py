@@ -14,6 +14,7 @@ from pathlib import Path
 
 from croupier.domain.dice import Dice
 from croupier.domain.draws import NONCE_BYTES
+from croupier.services.files import read
 
 KEY_BYTES_LEAST = 16
 KEY_BYTES = 32
@@ -46,7 +47,7 @@ def load_key(path: Path) -> bytes:
         OSError: the file cannot be read, or holds no key.
 
     """
-    key = path.read_bytes()
+    key = read(path, "draw_key")
     if len(key) < KEY_BYTES_LEAST:
         msg = f"{path}: a draw key has {KEY_BYTES_LEAST} bytes or more"
         raise OSError(msg)
@@ -64,12 +65,21 @@ def own_key(path: Path) -> bytes:
     """
     if not path.exists():
         made = path.with_name(f"{path.name}.{os.getpid()}")
-        made.touch(mode=0o600)
-        with made.open("wb") as file:
-            file.write(secrets.token_bytes(KEY_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            path.hardlink_to(made)
-        made.unlink()
+        try:
+            _make_key(made)
+            with suppress(FileExistsError):
+                path.hardlink_to(made)
+        except OSError as error:
+            msg = f"{path}: {error.strerror}"
+            raise OSError(msg) from error
+        finally:
+            made.unlink(missing_ok=True)
     return load_key(path)
+
+
+def _make_key(path: Path) -> None:
+    path.touch(mode=0o600)
+    with path.open("wb") as file:
+        file.write(secrets.token_bytes(KEY_BYTES))
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,7 +7,8 @@ it is logged with its traceback, and the caller learns nothing of it but that it
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from math import inf
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -15,17 +16,25 @@ import grpc
 import structlog
 from google.protobuf.message import DecodeError
 
-from croupier.domain.errors import Kind, Reason, Refused, shown
+from croupier.domain.errors import Kind, Reason, Refused
 from croupier.services.rpc.backlog import Backlog
 from croupier.services.rpc.callers import Callers
+from croupier.services.rpc.calllog import Asked, CallLog, about
 from croupier.services.rpc.calls import CURRENT, Call
-from croupier.services.rpc.permissions import OPEN_TO_ALL, ROLES, check_role
+from croupier.services.rpc.permissions import OPEN_TO_ALL, check_role
 from croupier.services.rpc.status import INTERNAL, code_of, details_of
+from croupier.services.rpc.streams import stopping as stopping_at
 
 logger = structlog.get_logger()
-security = structlog.get_logger().bind(logger="security")
 
 OWN = "/croupier.v1."
+
+DEADLINE_MAX_S = 30.0
+"""How long a call is worked on at most, also where its caller would wait for ever, seconds."""
+
+
+QUIET = CallLog(0, debug=False)
+"""Writes of what is refused for security, and of faults, only."""
 
 
 class Observer(Protocol):
@@ -50,7 +59,15 @@ class Interceptor(grpc.aio.ServerInterceptor):
         clock: Callable[[], int],
         message_bytes_max: int,
         backlog: Backlog,
+        *,
+        deadline_max_s: float = DEADLINE_MAX_S,
+        stopping: asyncio.Event | None = None,
+        log: CallLog = QUIET,
     ) -> None:
+        """Work on a call for `deadline_max_s` at most, and end what has no end when stopping."""
+        self._log = log
+        self._deadline_max_s = deadline_max_s
+        self._stopping = asyncio.Event() if stopping is None else stopping
         self._backlog = backlog
         self._callers = callers
         self._observer = observer
@@ -113,7 +130,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
         async def watch(request: Any, context: Any) -> None:
             self._backlog.begun()
             try:
-                await handler.unary_stream(request, context)
+                await self._until_stopping(handler.unary_stream(request, context), context)
             finally:
                 self._backlog.ended()
 
@@ -121,6 +138,22 @@ class Interceptor(grpc.aio.ServerInterceptor):
         if handler.response_streaming:
             return grpc.unary_stream_rpc_method_handler(watch, *serializers)
         return grpc.unary_unary_rpc_method_handler(check, *serializers)
+
+    async def _until_stopping(
+        self, endless: Coroutine[Any, Any, None], context: grpc.aio.ServicerContext[Any, Any]
+    ) -> None:
+        """Let a method of the library go on that never ends by itself, until the server stops."""
+        watching = asyncio.ensure_future(endless)
+        stopped = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait([watching, stopped], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+            watching.cancel()
+        if not watching.done():
+            refusal = stopping_at(())
+            await context.abort(code_of(refusal), refusal.message, details_of(refusal))
+        watching.result()
 
     def _decoder(self, decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
         """Return a deserialiser that gives a refusal in place of a message it cannot read."""
@@ -141,13 +174,24 @@ class Interceptor(grpc.aio.ServerInterceptor):
         return read
 
     def _admit(
-        self, method: str, request: Any, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> None:
-        """Let the call in and make it the current one, or refuse."""
+        self,
+        method: str,
+        request: Any,
+        context: grpc.aio.ServicerContext[Any, Any],
+        most_s: float = inf,
+    ) -> float | None:
+        """Let the call in and make it the current one, or refuse.
+
+        Return how long it may be worked on where its caller would wait longer than `most_s`.
+        """
         self._backlog.check()
         remaining_s = context.time_remaining()
+        if remaining_s is None:  # which the types do not know
+            remaining_s = inf
+        bound_s = most_s if remaining_s > most_s else None
+        remaining_s = min(remaining_s, most_s)
         deadline_us = None
-        if remaining_s is not None:
+        if remaining_s < inf:
             deadline_us = self._clock() + int(remaining_s * 1_000_000)
         metadata = dict(context.invocation_metadata() or ())
         caller = self._callers.authenticate(_text(metadata.get("authorization")))
@@ -155,28 +199,29 @@ class Interceptor(grpc.aio.ServerInterceptor):
         check_role(caller, method)
         if isinstance(request, Refused):
             raise request
+        return bound_s
 
     def _unary(self, method: str, handle: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
         async def call(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
-            started = perf_counter()
+            asked = Asked(method, request, streams=False)
             self._backlog.begun()
             try:
-                self._admit(method, request, context)
+                bound_s = self._admit(method, request, context, self._deadline_max_s)
                 response = handle(request, context)
                 if asyncio.iscoroutine(response):
-                    response = await response
+                    response = await _within(bound_s, response)
             except Refused as error:
                 refusal = error
             except asyncio.CancelledError:
-                self._finished(method, "CANCELLED", "", started)
+                self._ended(asked, "CANCELLED")
                 raise
             except Exception:
-                logger.exception("call failed", method=method)
+                logger.exception("call failed", **about(method, request))
                 refusal = INTERNAL
             else:
-                self._finished(method, "OK", "", started)
+                self._ended(asked, "OK", response=response)
                 return response
-            await self._refuse(method, refusal, context, started)
+            await self._refuse(asked, refusal, context)
             return None
 
         return call
@@ -185,49 +230,41 @@ class Interceptor(grpc.aio.ServerInterceptor):
         async def call(
             request: Any, context: grpc.aio.ServicerContext[Any, Any]
         ) -> AsyncIterator[Any]:
-            started = perf_counter()
+            asked = Asked(method, request, streams=True)
             self._backlog.begun()
             try:
                 self._admit(method, request, context)
                 async for response in handle(request, context):
                     yield response
-                self._finished(method, "OK", "", started)
+                self._ended(asked, "OK")
             except Refused as refusal:
-                await self._refuse(method, refusal, context, started)
+                await self._refuse(asked, refusal, context)
             except (asyncio.CancelledError, GeneratorExit):
-                self._finished(method, "CANCELLED", "", started)
+                self._ended(asked, "CANCELLED")
                 raise
             except Exception:
-                logger.exception("call failed", method=method)
-                await self._refuse(method, INTERNAL, context, started)
+                logger.exception("call failed", **about(method, request))
+                await self._refuse(asked, INTERNAL, context)
 
         return call
 
     async def _refuse(
-        self,
-        method: str,
-        refusal: Refused,
-        context: grpc.aio.ServicerContext[Any, Any],
-        started: float,
+        self, asked: Asked, refusal: Refused, context: grpc.aio.ServicerContext[Any, Any]
     ) -> None:
-        code = code_of(refusal)
-        self._finished(method, code.name, refusal.reason.value, started)
+        code, reason = code_of(refusal), refusal.reason.value
+        self._ended(asked, code.name, reason)
         if refusal.reason.kind in (Kind.UNAUTHENTICATED, Kind.FORBIDDEN):
             # Strangers must not be able to grow a ledger: their attempts are logged here.
-            self._observer.authentication_failed(refusal.reason.value)
-            security.warning(
-                "refused",
-                method=method if method in ROLES else shown(method),
-                reason=refusal.reason.value,
-                caller=refusal.metadata.get("caller", ""),
-                peer=context.peer(),
-            )
+            self._observer.authentication_failed(reason)
+            self._log.refused(asked, reason, context.peer())
         await context.abort(code, refusal.message, details_of(refusal))
 
-    def _finished(self, method: str, code: str, reason: str, started: float) -> None:
+    def _ended(self, asked: Asked, code: str, reason: str = "", response: Any = None) -> None:
         self._backlog.ended()
+        method, seconds = asked.method, perf_counter() - asked.started
         name = method.removeprefix(OWN) if method.startswith(OWN) else method.lstrip("/")
-        self._observer.call_finished(name, code, reason, perf_counter() - started)
+        self._observer.call_finished(name, code, reason, seconds)
+        self._log.ended(asked, code, reason, seconds, response)
 
 
 def _encoder(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
@@ -245,6 +282,29 @@ def _each(handle: Callable[..., Any]) -> Callable[..., Any]:
             yield request
 
     return lambda requests, context: handle(readable(requests), context)
+
+
+async def _within(bound_s: float | None, response: Coroutine[Any, Any, Any]) -> Any:
+    """Return the response if it is there in time.
+
+    Who waits for a shorter time than the bound is cancelled by the transport, so most calls have
+    none here.
+    """
+    if bound_s is None:
+        return await response
+    bound = asyncio.timeout(bound_s)
+    try:
+        async with bound:
+            return await response
+    except TimeoutError:
+        if not bound.expired():
+            raise
+    raise Refused(
+        Reason.DEADLINE_PASSED,
+        f"no answer within {bound_s:g} seconds, the longest that this server works on a call; "
+        "ask again with the same request id",
+        deadline_max_s=f"{bound_s:g}",
+    )
 
 
 def _text(value: str | bytes | None) -> str | None:

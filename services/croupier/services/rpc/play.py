@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from croupier.domain.errors import Refused
+from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.ledgers import Ledgers
 from croupier.services.ledger.turn import Answer
 from croupier.services.rpc import batches, eyes, moves, names, views, wire
@@ -19,6 +19,9 @@ from croupier.services.rpc.streams import Streams
 from croupier.v1 import play_pb2 as pb
 from croupier.v1 import receipts_pb2
 from croupier.v1.play_pb2_grpc import PlayServiceServicer
+
+STOPPED = Refused(Reason.SERVER_STOPPING, "this server stops")
+"""Ends a stream of commands; where that came to is known when what it had taken is answered."""
 
 
 class PlayService(PlayServiceServicer):
@@ -63,16 +66,19 @@ class PlayService(PlayServiceServicer):
     async def PlayStream(
         self, requests: AsyncIterator[pb.PlayStreamRequest], context: Any
     ) -> AsyncIterator[pb.PlayStreamResponse]:
-        ahead = Ahead()
+        ahead, messages = Ahead(), 0
         taking = asyncio.create_task(self._take(requests, ahead))
         try:
             with self._streams.one(caller().name, taking.cancel):
                 while (pending := await ahead.get()) is not None:
                     if isinstance(pending, Exception):
+                        if pending is STOPPED:
+                            self._streams.check_serving(messages=messages)
                         raise pending
                     answers = await pending.answers()
                     yield pb.PlayStreamResponse(results=await self._results(pending, answers))
                     ahead.answered(len(answers))
+                    messages += 1
         finally:
             taking.cancel()
             ahead.cancel()
@@ -94,10 +100,8 @@ class PlayService(PlayServiceServicer):
                 await ahead.room()
                 await ahead.put(await self._begin(request))
         except asyncio.CancelledError:
-            try:
-                self._streams.check_serving()
-            except Refused as stopping:
-                end = stopping
+            if self._streams.stopping.is_set():
+                end = STOPPED
         except Exception as error:  # noqa: BLE001  # raised again where the stream is answered
             end = error
         await ahead.put(end)

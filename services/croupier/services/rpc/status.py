@@ -38,6 +38,9 @@ _RETRYABLE = frozenset(
     }
 )
 
+_ASKED_AGAIN = frozenset({Kind.UNAVAILABLE, Kind.EXHAUSTED})
+"""Kinds after whose codes clients ask again."""
+
 INTERNAL = Refused(
     Reason.INTERNAL, "the service failed; ask again with the same request id and report it"
 )
@@ -69,7 +72,7 @@ def refusal_to_wire(refusal: Refused) -> errors_pb2.Refusal:
     )
 
 
-def details_of(refusal: Refused) -> tuple[tuple[str, bytes], ...]:
+def details_of(refusal: Refused) -> tuple[tuple[str, str | bytes], ...]:
     """Return the trailing metadata that carries a refusal's details."""
     details: list[Message] = [
         error_details_pb2.ErrorInfo(
@@ -94,4 +97,11 @@ def details_of(refusal: Refused) -> tuple[tuple[str, bytes], ...]:
         packed = any_pb2.Any()
         packed.Pack(detail)
         status.details.append(packed)
-    return (("grpc-status-details-bin", status.SerializeToString()),)
+    trailers: list[tuple[str, str | bytes]] = [
+        ("grpc-status-details-bin", status.SerializeToString())
+    ]
+    if kind in _ASKED_AGAIN:
+        # For channels that retry by themselves: when, or that they should not.
+        pushback_ms = delay.ToMilliseconds() if delay else -1
+        trailers.append(("grpc-retry-pushback-ms", str(pushback_ms)))
+    return tuple(trailers)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from croupier.domain.errors import Reason, Refused
@@ -18,7 +19,10 @@ class Streams:
         self._changed = changed
         self._ends: dict[object, Callable[[], object] | None] = {}
         self._of_caller: Counter[str] = Counter()
-        self._stopping = False
+        self.stopping = asyncio.Event()
+        """Set when the server stops: whatever has no end of its own ends."""
+        self.elsewhere: Sequence[str] = ()
+        """Where callers may go on."""
 
     @contextmanager
     def one(self, caller: str, end: Callable[[], object] | None = None) -> Iterator[None]:
@@ -55,14 +59,22 @@ class Streams:
 
     def stop(self) -> None:
         """Let every stream end after what it has under way, and begin no other."""
-        self._stopping = True
+        self.stopping.set()
         for end in list(self._ends.values()):
             if end is not None:
                 end()
 
-    def check_serving(self) -> None:
-        """Refuse to go on where the server stops."""
-        if self._stopping:
-            raise Refused(
-                Reason.SERVER_STOPPING, "this server stops; go on at another, or when it is back"
-            )
+    def check_serving(self, **where: object) -> None:
+        """Refuse to go on where the server stops; `where` says how far the stream came."""
+        if self.stopping.is_set():
+            raise stopping(self.elsewhere, **where)
+
+
+def stopping(elsewhere: Sequence[str], **where: object) -> Refused:
+    """Return what the callers of a server that stops are told."""
+    metadata = dict(where)
+    if elsewhere:
+        metadata["elsewhere"] = ",".join(elsewhere)
+    at = f"at {', '.join(elsewhere)}" if elsewhere else "at another"
+    message = f"this server stops; go on {at}, or when it is back"
+    return Refused(Reason.SERVER_STOPPING, message, field=None, **metadata)

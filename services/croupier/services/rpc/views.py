@@ -14,6 +14,7 @@ from croupier.domain.games import GAMES
 from croupier.domain.games.protocol import Allowed, Eyes, secretive
 from croupier.domain.money import CURRENCIES
 from croupier.domain.table import Table
+from croupier.services.ledger.fence import Fence
 from croupier.services.ledger.sealing import timestamp
 from croupier.services.ledger.summary import Summary
 from croupier.services.ledger.turn import Answer, Receipt
@@ -26,6 +27,9 @@ PAGE_DEFAULT = 100
 PAGE_MAX = 1000
 PAGE_BYTES_MAX = 2_000_000
 """Pages are bounded in bytes too, well below the 4 MiB that clients accept by default."""
+
+DIGITS_MAX = 19
+"""As many as the largest number has that a record can hold."""
 
 RESULTS_BYTES_MAX = 2_000_000
 """How long the answer to several commands gets before events are left out of it."""
@@ -165,6 +169,29 @@ def ledger_to_wire(ledger: Summary) -> admin_pb2.Ledger:
     )
 
 
+def fence_to_wire(fence: Fence) -> admin_pb2.Fence:
+    """Return what is behind a fence as its message."""
+    return admin_pb2.Fence(
+        why=fence.why,
+        position=fence.head.position,
+        root=fence.head.frontier.root,
+        known_position=fence.known.position,
+        known_root=fence.known.frontier.root,
+        known_recorded_time=timestamp(fence.known.recorded_us),
+        lost_first=fence.first,
+        lost_last=fence.last,
+        lost_requests=[
+            admin_pb2.LostRequest(
+                caller=one.caller,
+                request_id=one.request_id,
+                first_position=one.first,
+                position=one.last,
+            )
+            for one in fence.requests
+        ],
+    )
+
+
 def games_to_wire() -> list[admin_pb2.Game]:
     """Return the games that tables can be opened of."""
     return [
@@ -213,6 +240,17 @@ def page_size(asked: int) -> int:
 def page_token(collection: str, *last: str) -> str:
     """Return the token of the page after the item of a collection that is called `last`."""
     return base64.urlsafe_b64encode(" ".join((collection, *last)).encode()).decode()
+
+
+def numbered(text: str, least: int, most: int) -> int:
+    """Return the number in a page token, or refuse one that is not of this list."""
+    if text.isascii() and text.isdecimal() and len(text) <= DIGITS_MAX:
+        number = int(text)
+        if least <= number <= most:
+            return number
+    raise Refused(
+        Reason.INVALID_PAGE_TOKEN, "the page token is none of this list's", field="page_token"
+    )
 
 
 def after_page(collection: str, token: str, parts: int = 1) -> list[str]:

@@ -6,6 +6,7 @@ What is wrong in every state is refused here, with the field at fault.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Protocol
 
@@ -105,6 +106,18 @@ def void_round_from_wire(message: admin_pb2.VoidRoundRequest) -> tuple[str, requ
     _check_round(message.round)
     reason = _required(message.reason, "reason")
     return ledger, _request(message, message, requests.VoidRound(table, message.round, reason))
+
+
+def unfence_from_wire(message: admin_pb2.UnfenceLedgerRequest) -> tuple[str, requests.Request]:
+    """Return the ledger that is to be served again, and the request for it."""
+    ledger = names.parse_ledger(message.name, "name")
+    if message.accept_position <= 0:
+        raise Refused(
+            Reason.INVALID_POSITION, "positions are numbered from 1", field="accept_position"
+        )
+    command = requests.UnfenceLedger(_required(message.reason, "reason"))
+    request = _request(message, message, command)
+    return ledger, replace(request, expected_position=message.accept_position)
 
 
 def _check_round(number: int) -> None:

@@ -24,9 +24,12 @@ from eventsourcing.persistence import (
 )
 
 from croupier.services.audit.tree import Frontier
+from croupier.services.files import writable_folder
 from croupier.services.store.lock import FileLock
+from croupier.services.store.room import hint
 from croupier.services.store.sqlite_commit import INSERT, record, row_of
 from croupier.services.store.sqlite_connection import Datastore, Pool, translated, writing
+from croupier.services.store.sqlite_file import check_file, check_tables
 from croupier.services.store.sqlite_schema import SNAPSHOTS, statements
 from croupier.services.store.store import (
     Commit,
@@ -141,7 +144,10 @@ class Recorder(library.SQLiteApplicationRecorder):
 
     def is_made(self) -> bool:
         """Return whether the file has the schema, which is made whole or not at all."""
-        return self._has_table("head")
+        if self._has_table("head"):
+            return True
+        check_tables(self._connection)
+        return False
 
     def add_snapshots(self) -> None:
         """Make the table of snapshots in a file that has none; without it all else works."""
@@ -340,8 +346,7 @@ class SQLiteEngine:
             OSError: the folder cannot be made or written.
 
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self._folder = writable_folder(folder, "data")
         self.where = str(folder)
 
     def ledgers(self) -> Sequence[str]:
@@ -361,11 +366,15 @@ class SQLiteEngine:
         # What a ledger holds is for the service's user alone; SQLite keeps the mode for its files.
         with suppress(OSError):  # what is wrong with the place, SQLite says below
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            check_file(path)
         recorder = Recorder(Datastore(str(path)))
         try:
             if not recorder.is_made():
                 recorder.create_table()
             recorder.add_snapshots()
+        except PersistenceError as error:
+            recorder.close()
+            raise type(error)(f"{error}{hint(self._folder)}") from error
         except BaseException:
             recorder.close()
             raise

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
 
-from eventsourcing.persistence import IntegrityError, Notification
+from eventsourcing.persistence import IntegrityError, Notification, PersistenceError
 
 from croupier.services.audit.tree import Frontier
 
@@ -21,6 +21,10 @@ RequestKey = tuple[str, str]
 
 class HeadMovedError(IntegrityError):
     """The head is not where the commit expected it: somebody else committed first."""
+
+
+class NewerLayoutError(PersistenceError):
+    """A newer program made the store; this one would not understand it."""
 
 
 @dataclass(frozen=True, slots=True)

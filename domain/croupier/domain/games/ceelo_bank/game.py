@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from croupier.domain.commands import Command
 from croupier.domain.errors import Reason, Refused
@@ -14,10 +14,13 @@ from croupier.domain.events import (
 )
 from croupier.domain.games.ceelo_bank import deciding, folding, odds, passing
 from croupier.domain.games.ceelo_bank.allowed import allowed
+from croupier.domain.games.ceelo_bank.moments import moments
 from croupier.domain.games.ceelo_bank.state import State
 from croupier.domain.games.ceelo_bank.terms import OPTIONS, PRESETS, Terms
+from croupier.domain.games.ceelo_bank.verdicts import EQUAL_POINT
 from croupier.domain.games.options import Option
 from croupier.domain.games.protocol import Allowed, Holding, Quote, SeatView, Setup, View
+from croupier.domain.games.theory import Bet, Moments
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
 
@@ -33,6 +36,7 @@ class CeeloBank:
     state_type = State
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
+    pushes = frozenset({EQUAL_POINT})
 
     def open(self, setup: Setup) -> State:
         """Return the state of a table just opened, or refuse."""
@@ -53,6 +57,10 @@ class CeeloBank:
     def quotes(self, options: Mapping[str, Value]) -> tuple[Quote, ...]:
         """Return the exact odds of a fade."""
         return odds.quotes(options)
+
+    def moments(self, options: Mapping[str, Value], bets: Sequence[Bet]) -> Moments:
+        """Return what the fades of a round come to by the odds, before its throws."""
+        return moments(options, bets)
 
     def decide(self, state: State, command: Command) -> tuple[Fact, ...]:
         """Return the facts that a command causes, or refuse."""

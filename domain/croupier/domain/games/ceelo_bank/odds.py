@@ -7,9 +7,10 @@ count. Verdicts and payouts are those of play itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from croupier.domain.event import (
     Value,
@@ -41,23 +42,36 @@ class BankerEdge:
         return self.advantage / (1 - self.push)
 
 
-def edge(options: Mapping[str, Value]) -> BankerEdge:
-    """Return the exact odds of a bet under resolved options, each win paid in full."""
-    terms = Terms.of(options)
+class Verdict(NamedTuple):
+    """What a pair of readings comes to, for one unit faded; `ways` of 108 x 108 throws have it."""
+
+    banker: str
+    result: str
+    ways: int
+    banker_gain: int
+
+
+def verdicts(terms: Terms) -> Iterator[Verdict]:
+    """Yield every pair of readings of banker and player, with what the rules of play say of it."""
     readings = Counter(read(dice) for dice in DECISIVE)
-    total = len(DECISIVE) ** 2
-    chances: Counter[str] = Counter()
-    gained = won = 0
     for banker, banker_ways in readings.items():
         automatic = banker_verdict(terms, banker)
         for player, player_ways in readings.items():
             result, line = automatic or player_verdict(terms, point_of(banker), player)
-            ways = banker_ways * player_ways
-            chances[result] += ways
             rule = rule_of(result, player, by_banker=automatic is not None)
-            gain = ways * _banker_gain(terms, result, line, rule)
-            gained += gain
-            won -= gain if result == WON else 0
+            gain = _banker_gain(terms, result, line, rule)
+            yield Verdict(banker, result, banker_ways * player_ways, gain)
+
+
+def edge(options: Mapping[str, Value]) -> BankerEdge:
+    """Return the exact odds of a bet under resolved options, each win paid in full."""
+    total = len(DECISIVE) ** 2
+    chances: Counter[str] = Counter()
+    gained = won = 0
+    for one in verdicts(Terms.of(options)):
+        chances[one.result] += one.ways
+        gained += one.ways * one.banker_gain
+        won -= one.ways * one.banker_gain if one.result == WON else 0
     return BankerEdge(
         win=Fraction(chances[WON], total),
         lose=Fraction(chances[LOST], total),

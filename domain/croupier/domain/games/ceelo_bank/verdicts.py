@@ -19,6 +19,10 @@ BANKER_LOSES = frozenset({ONE_TWO_THREE, POINTS[0]})
 """1-2-3 and a pair with 1: the banker's automatic loss."""
 
 
+EQUAL_POINT = "equal_point"
+"""The rule under which a push gives the stake back."""
+
+
 def banker_verdict(terms: Terms, reading: str) -> tuple[str, str] | None:
     """Return result and line of every bet after an automatic result, None if there is none.
 
@@ -49,7 +53,7 @@ def rule_of(result: str, reading: str, *, by_banker: bool) -> str:
     if by_banker:
         return "banker_automatic_loss" if result == WON else "banker_automatic_win"
     if result == PUSHED:
-        return "equal_point"
+        return EQUAL_POINT
     if point_of(reading):
         return "higher_point" if result == WON else "lower_point"
     return "triples" if reading in TRIPLES else reading

@@ -43,6 +43,11 @@ def _units(pays: tuple[int, ...]) -> Mapping[str, _Unit]:
     return MappingProxyType(found)
 
 
+def profits(pays: tuple[int, ...], place: str) -> tuple[tuple[int, int], ...]:
+    """Return which of the `OUTCOMES` a place wins by, as their numbers, and what one unit wins."""
+    return _units(pays)[place].profits
+
+
 def changed(nets: Nets, terms: Terms, place: str, stake: int) -> Nets:
     """Return the nets with `stake` more on a place; with a negative one, so much less."""
     unit = _units(terms.pays).get(place)
@@ -56,8 +61,8 @@ def covered(nets: Nets, bankroll: int, terms: Terms, place: str) -> int:
 
     What losing bets bring counts: they are collected before winners are paid.
     """
-    profits = _units(terms.pays)[place].profits
-    return max(0, min((bankroll + nets[at]) // profit for at, profit in profits))
+    wins = profits(terms.pays, place)
+    return max(0, min((bankroll + nets[at]) // profit for at, profit in wins))
 
 
 def exposure(nets: Nets, bankroll: int, staked: int) -> Exposure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from croupier.domain.commands import Command
 from croupier.domain.event import (
@@ -13,10 +13,12 @@ from croupier.domain.events import (
 )
 from croupier.domain.games.fish_prawn_crab import deciding, exposure, folding, odds, paying
 from croupier.domain.games.fish_prawn_crab.allowed import allowed
+from croupier.domain.games.fish_prawn_crab.moments import moments
 from croupier.domain.games.fish_prawn_crab.state import READY, State
 from croupier.domain.games.fish_prawn_crab.terms import OPTIONS, PRESETS, Terms
 from croupier.domain.games.options import Option
 from croupier.domain.games.protocol import Allowed, Exposure, Holding, Quote, SeatView, Setup, View
+from croupier.domain.games.theory import Bet, Moments
 from croupier.domain.names import HOUSE
 from croupier.domain.paytable import Paytable
 from croupier.domain.settlement import Outcome
@@ -31,6 +33,7 @@ class FishPrawnCrab:
     state_type = State
     options: tuple[Option, ...] = OPTIONS
     presets: Mapping[str, Mapping[str, Value]] = PRESETS
+    pushes: frozenset[str] = frozenset()
 
     def open(self, setup: Setup) -> State:
         """Return the state of a table just opened, or refuse."""
@@ -45,6 +48,10 @@ class FishPrawnCrab:
     def quotes(self, options: Mapping[str, Value]) -> tuple[Quote, ...]:
         """Return the exact odds of all places; the edge is the house's."""
         return tuple(one.quote for one in odds.odds(options))
+
+    def moments(self, options: Mapping[str, Value], bets: Sequence[Bet]) -> Moments:
+        """Return what the bets on a throw come to by the odds, before it is seen."""
+        return moments(options, bets)
 
     def decide(self, state: State, command: Command) -> tuple[Fact, ...]:
         """Return the facts that a command causes, or refuse."""
