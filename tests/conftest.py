@@ -44,15 +44,31 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return any(collection_path.is_relative_to(suite.folder) for suite in left_out()) or None
 
 
+MARKED = (
+    "tests/deploy marked ops, which need root or packages (`make test-ops`, `make image-check`)"
+)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say in one line what was left out of what was asked for, and how to run it."""
-    asked = [Path(config.invocation_params.dir, str(one).partition("::")[0]) for one in config.args]
-    for suite in left_out():
-        if any(suite.folder.is_relative_to(one.resolve()) for one in asked):
-            terminalreporter.write_line(
-                f"left out: {suite.folder.relative_to(TESTS.parent)}, which needs "
-                f"{' and '.join(suite.missing)}: {suite.how}"
-            )
+    asked = [
+        Path(config.invocation_params.dir, str(one).partition("::")[0]).resolve()
+        for one in config.args
+    ]
+
+    def is_asked(folder: Path) -> bool:
+        return any(folder.is_relative_to(one) for one in asked)
+
+    said = [
+        f"{suite.folder.relative_to(TESTS.parent)}, which needs {' and '.join(suite.missing)} "
+        f"({suite.how})"
+        for suite in left_out()
+        if is_asked(suite.folder)
+    ]
+    if config.option.markexpr == "not ops" and is_asked(TESTS / "deploy"):
+        said.append(MARKED)
+    if said:
+        terminalreporter.write_line(f"left out: {'; '.join(said)}")

@@ -24,7 +24,8 @@ from tests.support.snapshots import THROW, begun, limits
 def state(folder):
     """Return every file of a folder with its bytes, but for the locks, which hold nothing."""
     locks = (".lock", ".next")
-    return {one.name: one.read_bytes() for one in folder.iterdir() if one.suffix not in locks}
+    files = (one for one in folder.iterdir() if one.is_file())
+    return {one.name: one.read_bytes() for one in files if one.suffix not in locks}
 
 
 async def of_format_two(folder, monkeypatch):

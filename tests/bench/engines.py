@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 from croupier.services.store.choosing import engines_of
 from croupier.services.store.redis.keys import Keys
@@ -70,12 +70,13 @@ async def measure(run: Run) -> None:
                 other = name == "Redis"
                 run.add(
                     named(name),
-                    median(one.rate for one in measured),
+                    median(one.rate for one, _ in measured),
                     "commands/s",
-                    f"a commit: {in_words([s for one in measured for s in one.latencies])}",
+                    f"a commit: {in_words([s for one, _ in measured for s in one.latencies])}; "
+                    f"processor of this process {median(cpu for _, cpu in measured):.3f} ms",
                     yardstick=named("SQLite") if other else None,
                     ratio=median_ratio(
-                        (turn[name, size].rate, turn["SQLite", size].rate) for turn in turns
+                        (turn[name, size][0].rate, turn["SQLite", size][0].rate) for turn in turns
                     )
                     if other
                     else None,
@@ -86,13 +87,16 @@ async def measure(run: Run) -> None:
             await house.close()
 
 
-async def _commands(house: House, size: int, seconds: float) -> Measured:
+async def _commands(house: House, size: int, seconds: float) -> tuple[Measured, float]:
+    """Return what turns of so many commands come to, and the processor time of each, ms."""
     latencies: list[float] = []
-    started = perf_counter()
+    started, cpu = perf_counter(), process_time()
     while (before := perf_counter()) - started < seconds:
         await house.do(probes(size))
         latencies.append(perf_counter() - before)
-    return Measured(size * len(latencies) / (perf_counter() - started), latencies)
+    took_s, turns = perf_counter() - started, len(latencies)
+    cpu_ms = 1000 * (process_time() - cpu) / turns
+    return Measured(size * turns / took_s, latencies), cpu_ms
 
 
 async def _memory(run: Run, house: House, server: RedisServer) -> None:

@@ -53,10 +53,13 @@ def test_what_it_writes_is_its_own_and_in_the_volume_alone(image: Image, data: P
         assert container.stop(signal.SIGTERM) == 0
     uid, gid = image.stage.user
     written = list(data.rglob("*"))
-    assert [one.name for one in written] == ["draw.key"]
+    assert data / "draw.key" in written
     for one in written:
         found = one.stat()
-        assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (uid, gid, 0o600)
+        assert (found.st_uid, found.st_gid) == (uid, gid)
+        # The volume itself lets nobody else in; what is secret says so once more.
+        assert one.is_dir() or stat.S_IMODE(found.st_mode) == 0o600
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
     tried = image.run("touch", "/x", "/run/x", "/opt/croupier/x", "/usr/x", "/etc/x")
     assert tried.stderr.count("Read-only file system") == 5
 

@@ -134,8 +134,9 @@ class Server:
             writer=self._traces.writer,
             seen=Seen(settings.data / "seen"),
         )
-        engine = self.ledgers.engine
-        self.metrics.standing(engine.name, engine.durability, settings.queue)
+        self.metrics.queue_limit(settings.queue)
+        for engine in self.engines.by_pattern.values():
+            self.metrics.engine(engine.name, engine.durability)
         self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
         writable_folder(settings.data, "data")
         key = settings.draw_key

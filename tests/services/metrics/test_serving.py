@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 from urllib.error import URLError
 from urllib.request import Request, urlopen
@@ -33,7 +34,8 @@ def traced(monkeypatch):
         is_valid=True, trace_id=0xABC, trace_flags=SimpleNamespace(sampled=True)
     )
     span = SimpleNamespace(get_span_context=lambda: context)
-    monkeypatch.setattr(exemplars, "_trace", SimpleNamespace(get_current_span=lambda: span))
+    library = SimpleNamespace(get_current_span=lambda: span)
+    monkeypatch.setitem(sys.modules, exemplars.LIBRARY, library)
     return context
 
 
@@ -81,5 +83,5 @@ def test_a_call_whose_trace_is_not_recorded_leads_nowhere(server, metrics, trace
 
 
 def test_without_tracing_there_is_no_trace(monkeypatch):
-    monkeypatch.setattr(exemplars, "_trace", None)
+    monkeypatch.delitem(sys.modules, exemplars.LIBRARY, raising=False)
     assert exemplars.exemplar() is None

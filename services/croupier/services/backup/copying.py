@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import time_ns
@@ -23,9 +24,11 @@ from croupier.services.backup.manifest import (
     time_text,
     write_whole,
 )
+from croupier.services.backup.reading import read_out
 from croupier.services.ledger.book import LogError
 from croupier.services.ledger.whole import read_whole
 from croupier.services.store.sqlite_backup import copy_file, opened_copy
+from croupier.services.store.store import Engine
 
 DRAW_KEY = "draw.key"
 _BESIDE = ("", "-wal", "-shm")
@@ -40,7 +43,7 @@ def ledgers_in(data: Path) -> list[str]:
 
 
 def back_up(data: Path, ledger: str, folder: Path) -> Manifest:
-    """Copy a ledger into a folder, check the copy whole, and return its manifest.
+    """Copy a ledger's file into a folder, check the copy whole, and return its manifest.
 
     The service may go on serving the ledger. When this returns, copy and manifest are on disk.
 
@@ -50,20 +53,40 @@ def back_up(data: Path, ledger: str, folder: Path) -> Manifest:
         OSError: a file cannot be written.
 
     """
-    source, target = data / f"{ledger}.db", folder / f"{ledger}.db"
+    source = data / f"{ledger}.db"
     if not source.is_file():
         raise BackupError(f"{data} has no ledger {ledger}")
+    return _back_up(ledger, folder, partial(copy_file, source))
+
+
+def back_up_from(engine: Engine, ledger: str, folder: Path) -> Manifest:
+    """Copy a ledger out of any engine as a file, as `back_up` does.
+
+    Raises:
+        BackupError, OSError: as there.
+        PersistenceError: the engine does not answer.
+
+    """
+    if not engine.exists(ledger):
+        raise BackupError(f"{engine.where} has no ledger {ledger}")
+    with closing(engine.open(ledger)) as source:
+        return _back_up(ledger, folder, partial(read_out, source))
+
+
+def _back_up(ledger: str, folder: Path, copy: Callable[[Path], None]) -> Manifest:
+    """Let a copy be made, and give it its name once it is found whole."""
+    target = folder / f"{ledger}.db"
     if target.exists() or (folder / f"{ledger}{SUFFIX}").exists():
         raise BackupError(
             f"{folder} has a copy of {ledger} already; every backup has its own folder"
         )
-    with _partial(target) as partial:
+    with _partial(target) as made:
         try:
-            copy_file(source, partial)
-        except PersistenceError as error:
+            copy(made)
+        except (LogError, PersistenceError) as error:
             raise BackupError(f"{ledger}: cannot be copied: {error}") from error
-        manifest = _described(ledger, partial, target.name)
-        _put(partial, target)
+        manifest = _described(ledger, made, target.name)
+        _put(made, target)
     manifest.save(folder)
     return manifest
 
@@ -141,25 +164,25 @@ def restore(folder: Path, manifests: Iterable[Manifest], data: Path) -> None:
 
 
 def _restore_one(copy: Path, manifest: Manifest, target: Path) -> None:
-    with _partial(target) as partial:
+    with _partial(target) as made:
         try:
-            shutil.copyfile(copy, partial)
+            shutil.copyfile(copy, made)
         except FileNotFoundError as error:
             raise BackupError(f"{manifest.ledger}: {copy} is missing") from error
-        found = _described_again(manifest, partial)
+        found = _described_again(manifest, made)
         for name in ("bytes", "sha256", "position", "root", "recorded_time", "format_version"):
             if (is_so := getattr(found, name)) != (said := getattr(manifest, name)):
                 raise BackupError(f"{manifest.ledger}: {name} is {is_so}, the manifest says {said}")
-        _put(partial, target)
+        _put(made, target)
 
 
-def _described_again(manifest: Manifest, partial: Path) -> Manifest:
+def _described_again(manifest: Manifest, made: Path) -> Manifest:
     # The bytes first: what is not the copy that was made need not be understood.
-    if (size := partial.stat().st_size) != manifest.bytes:
+    if (size := made.stat().st_size) != manifest.bytes:
         raise BackupError(f"{manifest.ledger}: {size} bytes, the manifest says {manifest.bytes}")
-    if digest_of(partial) != manifest.sha256:
+    if digest_of(made) != manifest.sha256:
         raise BackupError(f"{manifest.ledger}: the file is not the one of the manifest (sha256)")
-    return _described(manifest.ledger, partial, manifest.file)
+    return _described(manifest.ledger, made, manifest.file)
 
 
 # --- the draw key ---------------------------------------------------------------------------------
@@ -189,22 +212,23 @@ def copy_draw_key(data: Path, folder: Path) -> None:
 @contextmanager
 def _partial(target: Path) -> Iterator[Path]:
     """Give a new file beside `target`, for its owner only, and remove it in the end."""
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    made = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        yield partial
+        yield made
     finally:
-        partial.unlink(missing_ok=True)
+        for suffix in _BESIDE:
+            made.with_name(made.name + suffix).unlink(missing_ok=True)
 
 
-def _put(partial: Path, target: Path) -> None:
+def _put(made: Path, target: Path) -> None:
     """Give a finished file its name, which nobody may have taken meanwhile; then it is on disk."""
-    sync_file(partial)
+    sync_file(made)
     try:
-        target.hardlink_to(partial)
+        target.hardlink_to(made)
     except FileExistsError as error:
         raise BackupError(f"{target} exists; it is never overwritten") from error
-    partial.unlink()
+    made.unlink()
     sync_folder(target.parent)
 
 

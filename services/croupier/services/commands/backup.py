@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from eventsourcing.persistence import PersistenceError
 
 from croupier.services.backup.copying import (
     DRAW_KEY,
     back_up,
+    back_up_from,
     copy_draw_key,
     ledgers_in,
     manifests_in,
@@ -20,9 +25,13 @@ from croupier.services.backup.copying import (
 from croupier.services.backup.manifest import BackupError, Manifest
 from croupier.services.commands.process import fail
 from croupier.services.config import Settings
+from croupier.services.store.choosing import SQLITE, check_engine, engines_of
 
 DATA = Settings.model_fields["data"].default
 Data = Annotated[Path, typer.Option(help="folder of the ledgers' files")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="where the ledgers are, as for serve; sqlite is --data")
+]
 Some = Annotated[
     list[str] | None,
     typer.Option("--ledger", help="only this ledger; may be repeated", show_default=False),
@@ -33,6 +42,7 @@ def backup(
     *,
     to: Annotated[Path, typer.Option(help="folder for the copies, made if missing")],
     data: Data = DATA,
+    engine: EngineName = SQLITE,
     ledger: Some = None,
     include_draw_key: Annotated[
         bool,
@@ -43,25 +53,48 @@ def backup(
 
     Exits with 1 if one could not be copied whole; the others are.
     """
-    if not data.is_dir():
-        fail(f"{data} is no folder")
-    ids = ledger or ledgers_in(data)
-    if not ids:
-        fail(f"{data} has no ledgers")
-    failed = False
     try:
-        to.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for one in ids:
-            try:
-                _say(back_up(data, one, to), to)
-            except BackupError as error:
-                typer.echo(str(error), err=True)
-                failed = True
+        check_engine(engine)
+    except ValueError as error:
+        fail(f"--engine: {error}", code=2)
+    scheme, _, path = engine.partition(":")
+    try:
+        if scheme == SQLITE:
+            folder = Path(path) if path else data
+            failed = _back_up_files(folder, ledger or [], to)
+        else:
+            with closing(engines_of(engine, {}, data)) as there:
+                failed = _back_up_all(
+                    ledger or there.ledgers(), there.where, to, partial(back_up_from, there.usual)
+                )
         _back_up_key(data, to, included=include_draw_key)
-    except (BackupError, OSError) as error:
+    except (BackupError, OSError, PersistenceError) as error:
         fail(str(error))
     if failed:
         raise typer.Exit(1)
+
+
+def _back_up_files(folder: Path, ledgers: Sequence[str], to: Path) -> bool:
+    if not folder.is_dir():
+        raise BackupError(f"{folder} is no folder")
+    return _back_up_all(ledgers or ledgers_in(folder), str(folder), to, partial(back_up, folder))
+
+
+def _back_up_all(
+    ledgers: Sequence[str], where: str, to: Path, copied: Callable[[str, Path], Manifest]
+) -> bool:
+    """Copy ledgers one after the other; return whether one of them could not be copied."""
+    if not ledgers:
+        raise BackupError(f"{where} has no ledgers")
+    failed = False
+    to.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for one in ledgers:
+        try:
+            _say(copied(one, to), to)
+        except BackupError as error:
+            typer.echo(str(error), err=True)
+            failed = True
+    return failed
 
 
 def _back_up_key(data: Path, to: Path, *, included: bool) -> None:

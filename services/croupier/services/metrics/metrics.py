@@ -165,10 +165,13 @@ class Metrics:
 
     # --- the process -----------------------------------------------------------------------------
 
-    def standing(self, engine: str, durability: str, queue_limit: int) -> None:
-        """Report what does not change while the process runs."""
-        self._child(self._engine, engine, durability).set(1)
-        self._queue_limit.set(queue_limit)
+    def engine(self, name: str, durability: str) -> None:
+        """Report an engine in which ledgers are, and what an acknowledgement by it means."""
+        self._child(self._engine, name, durability).set(1)
+
+    def queue_limit(self, commands: int) -> None:
+        """Report how many commands of a ledger may wait."""
+        self._queue_limit.set(commands)
 
     def ledgers_open(self, count: int) -> None:
         """Report how many ledgers are open in this process."""

@@ -21,10 +21,10 @@ from croupier.services.store.redis.servers import Servers
 CAREFUL = 64
 """For so many turns after a commit in vain a writer asks to be next, before it decides."""
 
-LEAST_S, MOST_S = 0.05, 1.0
+LEAST_S, MOST_S = 0.25, 2.0
 """For how long a writer asks to be next: four times its last turn, within these bounds."""
 
-NOTICE_S = 0.1
+NOTICE_S = 0.25
 """How long whoever waited has to notice that it is his turn."""
 
 POLL_S = 0.002
