@@ -34,6 +34,13 @@ async def test_a_failover_keeps_what_replicas_had_acknowledged(tmp_path, name, d
     assert report.recovery_s < SOON_S
 
 
+async def test_a_failover_that_nobody_waited_for_is_at_least_noticed(tmp_path):
+    """How much is lost is up to the network: mostly nothing here, where it takes no time."""
+    report = await DRILLS["failover-async"](tmp_path)
+    assert report.durability == {"fsync"}
+    assert report.lost == 0 or report.ended == "by unfence"
+
+
 async def test_a_failover_to_a_replica_that_lags_is_noticed_and_said_to_the_request(tmp_path):
     report = await DRILLS["failover-lag"](tmp_path)
     # 200 were acknowledged after the link was cut, but for those under way as it was.

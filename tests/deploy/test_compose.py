@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from croupier.services.config import split_address
+from croupier.services.store.redis.address import parse
 from tests.support.deployments import (
     DEPLOY,
     composed,
@@ -23,10 +24,14 @@ from tests.support.dockerfile import ROOT, stages
 from tests.support.processes import ServerProcess
 from tests.support.redis_server import RedisServer
 
-FILES = sorted(file.name for file in DEPLOY.glob("compose*.yaml"))
+FILES = sorted(str(file.relative_to(DEPLOY)) for file in DEPLOY.rglob("compose*.yaml"))
 PLAIN = ("compose.yaml",)
 REDIS = ("compose.yaml", "compose.redis.yaml")
-TOGETHER = [PLAIN, ("compose.yaml", "compose.tls.yaml"), REDIS]
+SHAPES = [
+    ("compose.yaml", "redis/compose.sentinel.yaml"),
+    ("compose.yaml", "redis/compose.cluster.yaml"),
+]
+TOGETHER = [PLAIN, ("compose.yaml", "compose.tls.yaml"), REDIS, *SHAPES]
 
 
 @pytest.fixture(params=TOGETHER, ids="+".join)
@@ -153,6 +158,19 @@ def test_nobody_but_the_service_reaches_redis():
     assert whole["networks"][network] == {"internal": True}
     on_it = {name for name, one in whole["services"].items() if network in one["networks"]}
     assert on_it == {"croupier", "redis"}
+
+
+@pytest.mark.parametrize("files", SHAPES, ids="+".join)
+def test_nobody_but_the_service_reaches_the_servers_of_a_shape(files):
+    whole = composed(*files)
+    assert whole["networks"]["engine"]["internal"] is True
+    on_it = {name for name, one in whole["services"].items() if "engine" in one["networks"]}
+    assert on_it == {
+        name for name in whole["services"] if name.startswith(("redis", "sentinel"))
+    } | {"croupier"}
+    url = parse(whole["services"]["croupier"]["environment"]["CROUPIER_ENGINE"])
+    assert {host for host, _ in url.hosts} <= on_it
+    assert url.replicas == 1
 
 
 def test_it_has_time_to_stop(services, settings):

@@ -18,6 +18,7 @@ DRILLS: dict[str, Callable[[Path], Awaitable[Report]]] = {
     "full": alone.full,
     "failover": failover.replicated,
     "failover-disk": failover.replicated_to_disk,
+    "failover-async": failover.unwaited,
     "failover-lag": failover.lagging,
     "cluster": cluster.node_down,
 }

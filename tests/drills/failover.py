@@ -32,9 +32,14 @@ async def replicated_to_disk(folder: Path) -> Report:
     return await _kill_the_master(folder, "replicas=1&replicas_fsync=yes&wait_ms=5000")
 
 
-async def _kill_the_master(folder: Path, options: str) -> Report:
+async def unwaited(folder: Path) -> Report:
+    """The master is killed; replicas were in touch, and no acknowledgement had waited for them."""
+    return await _kill_the_master(folder, "", safe=False)
+
+
+async def _kill_the_master(folder: Path, options: str, *, safe: bool = True) -> Report:
     # Two replicas: after the failover the new master still has one.
-    with watched(replicas=2, **SAFE) as group:
+    with watched(replicas=2, **(SAFE if safe else {})) as group:
         async with served(folder / "data", f"{group.url}?{options}", LEDGER) as caller:
             crowd = Crowd(caller, LEDGER)
             await crowd.answers(200)

@@ -21,13 +21,17 @@ DOWN_AFTER_MS = 1_000
 class Sentinel:
     """One Sentinel; it keeps what it knows in a file of its own."""
 
-    def __init__(self, folder: Path, master: RedisServer, quorum: int) -> None:
+    def __init__(
+        self, folder: Path, master: RedisServer, quorum: int, *, text: str = "", port: int = 0
+    ) -> None:
+        """Start one that watches a master, or that is told something else by `text`."""
         folder.mkdir(parents=True)
-        self.port = free_port()
+        self.port = port or free_port()
         self._log = (folder / "sentinel.log").open("wb")
         config = folder / "sentinel.conf"
         config.write_text(
-            f"port {self.port}\n"
+            text
+            or f"port {self.port}\n"
             "bind 127.0.0.1\n"
             f"dir {folder}\n"
             f"sentinel monitor {SERVICE} 127.0.0.1 {master.port} {quorum}\n"
