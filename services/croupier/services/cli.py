@@ -81,6 +81,7 @@ def serve(  # the options' help is the settings' own
     data: Annotated[Path | None, _flag("data")] = None,
     engine: Annotated[str | None, _flag("engine")] = None,
     engines: Annotated[str | None, _flag("engines")] = None,
+    wakeups: Annotated[str | None, _flag("wakeups")] = None,
     draw_key: Annotated[Path | None, _flag("draw_key")] = None,
     tokens: Annotated[Path | None, _flag("tokens")] = None,
     tls_certificate: Annotated[Path | None, _flag("tls_certificate")] = None,

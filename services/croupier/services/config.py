@@ -17,9 +17,11 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from croupier.services.store.choosing import check_engine, check_pattern
+from croupier.services.store.choosing import SQLITE, check_engine, check_pattern
 
 PORT_MAX = 65_535
+OFF = "off"
+"""What turns a setting off that is on by itself."""
 TRACE_URL = re.compile(r"https?://[^\s/]+:\d{1,5}/?")
 
 
@@ -58,6 +60,12 @@ class Settings(BaseSettings):
         {},
         repr=False,
         description="engines of some ledgers, by id or by how it begins: 'vip*=redis://HOST:PORT'",
+    )
+    wakeups: str | None = Field(
+        None,
+        repr=False,
+        description="redis://HOST:PORT by which processes wake each other's watchers, or off; "
+        "without it, the engine's server if there are peers",
     )
     draw_key: Path | None = Field(
         None, description="file with the secret that draws come from; without it, data/draw.key"
@@ -146,6 +154,13 @@ class Settings(BaseSettings):
     @classmethod
     def _is_engine(cls, value: str) -> str:
         return check_engine(value)
+
+    @field_validator("wakeups")
+    @classmethod
+    def _is_channel(cls, value: str | None) -> str | None:
+        if value is not None and value != OFF and check_engine(value).partition(":")[0] == SQLITE:
+            raise ValueError(f"wake-ups come from a Redis server, or are {OFF}")
+        return value
 
     @field_validator("engines", mode="before")
     @classmethod

@@ -47,6 +47,7 @@ from croupier.services.rpc.streams import Streams
 from croupier.services.rpc.tables import TableService
 from croupier.services.rpc.transport import credentials_of, options_of
 from croupier.services.store.choosing import engines_of
+from croupier.services.wakeups import wakeups_of
 from croupier.v1 import (
     accounts_pb2,
     admin_pb2,
@@ -142,6 +143,7 @@ class Server:
         self._nonces = Nonces(load_key(key) if key else own_key(settings.data / "draw.key"))
         self._backlog = Backlog(settings.backlog)
         self._feed = Feed(self.ledgers.changed)
+        self._wakeups = wakeups_of(settings, self._feed.recorded)
         self._streams = Streams(settings.streams, self.metrics.streams_open)
         self._tasks: set[asyncio.Task[None]] = set()
         self._serving = False
@@ -161,6 +163,7 @@ class Server:
             last = events[-1]
             self.metrics.head(ledger, last.position, last.recorded_time.seconds)
         self._feed.recorded(ledger)
+        self._wakeups.committed(ledger, events[-1].position)
 
     def turn_conflicted(self, ledger: str) -> None:
         """Count a turn that another process was faster than."""
@@ -292,6 +295,7 @@ class Server:
         self._later(for_ever(self.ledgers.keep_books))
         self._later(for_ever(self.ledgers.recheck))
         self._later(for_ever(self._feed.run))
+        self._later(self._wakeups.run())
         self._later(for_ever(self._look_at_backlog, SAMPLE_S))
         self._serving = True
 
