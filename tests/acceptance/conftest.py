@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
+import structlog
 
 from tests.support.engines import ENGINES, SQLITE, USUAL, on_engine
 from tests.support.refusals import casino
@@ -57,3 +58,10 @@ def engine(request: pytest.FixtureRequest):
         pytest.skip(f"of SQLite alone: {of_files.args[0]}")
     with on_engine(name):
         yield name
+
+
+@pytest.fixture(autouse=True)
+def _log_lines_as_they_were():
+    """Undo what a command that ran in this process has set up for its log lines."""
+    yield
+    structlog.reset_defaults()

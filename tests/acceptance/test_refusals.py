@@ -24,8 +24,6 @@ from tests.support.serving import Serve, refusal_of
 from tests.support.stories import deposit, furnish
 
 TESTED_ELSEWHERE = {
-    "CLOCK_BEHIND": "needs a clock of the test's own: the writer's tests have one",
-    "DEADLINE_PASSED": "the caller's own library answers first; see the last test of this file",
     "INTERNAL": "a fault of ours, which no request can cause: the interceptor's tests make one",
 }
 """Reasons that no test of the acceptance suite's refusals can cause, and why."""

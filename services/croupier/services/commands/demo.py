@@ -134,6 +134,7 @@ def _settings(data: Path, engine: str, listen: str, metrics_listen: str) -> Sett
         given: dict[str, Any] = {"data": data, "listen": listen, "metrics_listen": metrics_listen}
         given |= dict.fromkeys(("tokens", "tls_certificate", "tls_key", "advertise"))
         given |= {"workers": 1, "peers": (), "engine": engine, "engines": {}}
+        given |= {"slow_call_s": 0.0, "trace": "off"}
         return Settings(**given)
     except ValidationError as error:
         fail(f"settings: {error}", code=2)
