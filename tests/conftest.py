@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import structlog
 
 TESTS = Path(__file__).parent
 
@@ -32,6 +34,13 @@ SUITES = (
         how="install the package prometheus, then `make test-ops`",
     ),
 )
+
+
+@pytest.fixture(autouse=True)
+def _log_lines_as_at_the_start() -> Iterator[None]:
+    """Let no test decide for the next ones which log lines there are: commands set that up."""
+    yield
+    structlog.reset_defaults()
 
 
 def left_out() -> list[Suite]:

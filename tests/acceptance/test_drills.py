@@ -26,10 +26,14 @@ async def test_a_server_that_fails_and_comes_back_costs_time_and_nothing_else(tm
     [("failover", "fsync+replicas:1"), ("failover-disk", "fsync+replicas_fsync:1")],
 )
 async def test_a_failover_keeps_what_replicas_had_acknowledged(tmp_path, name, durability):
-    """Whether the ledger is fenced depends on what was under way: nobody was told of that."""
+    """Whether the ledger is fenced depends on what was under way: nobody was told of that.
+
+    A replica that does not answer in time is said to have not; such an acknowledgement may be lost.
+    """
     report = await DRILLS[name](tmp_path)
-    assert report.lost == 0
-    assert report.durability == {durability}
+    assert durability in report.durability
+    assert report.durability <= {durability, "fsync"}
+    assert durability not in report.lost_durability
     assert report.reasons <= AWAY | {"LEDGER_FENCED"}
     assert report.recovery_s < SOON_S
 

@@ -37,6 +37,8 @@ class Report:
     """With which reasons callers were refused meanwhile."""
     durability: frozenset[str] = frozenset()
     """How safe acknowledgements said that they were."""
+    lost_durability: frozenset[str] = frozenset()
+    """How safe those said that they were that are not in the log in the end."""
 
 
 class Crowd:
@@ -190,6 +192,7 @@ def report(crowd: Crowd, lost: set[str], healed: float, **more: str) -> Report:
             recovery_s=crowd.after(healed),
             reasons=frozenset(crowd.reasons),
             durability=frozenset(one.durability for one in crowd.acknowledged.values()),
+            lost_durability=frozenset(crowd.acknowledged[one].durability for one in lost),
         ),
         **more,
     )

