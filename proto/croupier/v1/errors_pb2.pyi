@@ -93,6 +93,7 @@ class _ReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Reason.ValueTy
     REASON_BUILD_NOT_FOUND: _Reason.ValueType  # 63
     REASON_ILLEGAL_MOVE: _Reason.ValueType  # 64
     REASON_LEDGER_NOT_FENCED: _Reason.ValueType  # 65
+    REASON_AFTER_CHANCE: _Reason.ValueType  # 66
 
 class Reason(_Reason, metaclass=_ReasonEnumTypeWrapper):
     """Every reason for which a call can be refused. `google.rpc.ErrorInfo.reason` carries the name
@@ -167,6 +168,7 @@ REASON_CARD_NOT_ON_TABLE: Reason.ValueType  # 62
 REASON_BUILD_NOT_FOUND: Reason.ValueType  # 63
 REASON_ILLEGAL_MOVE: Reason.ValueType  # 64
 REASON_LEDGER_NOT_FENCED: Reason.ValueType  # 65
+REASON_AFTER_CHANCE: Reason.ValueType  # 66
 Global___Reason: _TypeAlias = Reason  # noqa: Y015
 
 @_typing.final

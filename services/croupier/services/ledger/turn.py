@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from croupier.domain.chance import reveals
 from croupier.domain.errors import Reason, Refused
 from croupier.domain.games import SECRETS
 from croupier.services.ledger.book import LogError, read
 from croupier.services.ledger.committed import Committed, is_caused_by
-from croupier.services.ledger.deciding import decide
+from croupier.services.ledger.deciding import Draft, decide
 from croupier.services.ledger.requests import Request
 from croupier.services.ledger.sealing import Sealed, seal
 from croupier.services.ledger.state import Layer
@@ -69,6 +70,7 @@ class Turn:
         self._frontier = committed.head.frontier
         self._recorded_us = max(now_us, committed.head.recorded_us)
         self._receipts: dict[RequestKey, tuple[bytes, Receipt]] = {}
+        self._drafts: list[Draft] = []
 
     def decide_each(self, requests: Sequence[Request]) -> list[Found]:
         """Decide requests in order. A refusal or a fault ends that request and nothing else."""
@@ -86,15 +88,21 @@ class Turn:
         """Decide requests in order, all or none.
 
         After a refusal the others are told that they were not done for its sake; those recorded
-        before this turn's batch stay so, and get their receipts.
+        before this turn's batch stay so, and get their receipts. Nothing may follow what tells how
+        chance fell: whoever could have it undone by what follows would choose how it falls.
         """
         found: list[Found] = []
+        fallen = False
         before, frontier = self._layer, self._frontier
         sealed, entries, receipts = len(self.sealed), len(self.entries), dict(self._receipts)
         self._layer = Layer(before)
         for item, request in enumerate(requests):
             try:
+                if fallen and not self._recorded(request):
+                    raise _after_chance(item)
+                self._drafts = []
                 found.append(self._decide(request))
+                fallen = fallen or any(reveals(draft.event) for draft in self._drafts)
             except LogError:
                 raise
             except Exception as error:  # noqa: BLE001  # it is the answer
@@ -130,7 +138,7 @@ class Turn:
         check_times(request, self._now_us, self._committed.head)
         _check_position(request, self._frontier.size)
         layer = Layer(self._layer)
-        drafts = decide(layer, request)
+        drafts = self._drafts = decide(layer, request)
         if request.validate_only:
             return NOTHING
         frontier, sealed = seal(self._frontier, drafts, request, self._recorded_us)
@@ -212,6 +220,15 @@ def _check_position(request: Request, position: int) -> None:
             position=position,
             expected=request.expected_position,
         )
+
+
+def _after_chance(item: int) -> Refused:
+    return Refused(
+        Reason.AFTER_CHANCE,
+        f"command {item} of the batch follows one that tells how chance fell, which nothing may "
+        "take back: send it by itself, or not atomic",
+        rule="chance_stands",
+    )
 
 
 def undone(item: int) -> Refused:
