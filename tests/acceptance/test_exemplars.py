@@ -26,14 +26,14 @@ def traced(monkeypatch):
 
 
 def exemplars(port):
-    """Return the traces that buckets name, by metric."""
+    """Return each trace that a bucket names, with the metric and its labels."""
     request = Request(  # our own server
         f"http://127.0.0.1:{port}/metrics", headers={"Accept": "application/openmetrics-text"}
     )
     with urlopen(request) as response:  # noqa: S310
         text = response.read().decode()
     found = re.findall(r'^croupier_(\w+)_bucket{(.*?)} .* # {trace_id="(\w+)"}', text, re.MULTILINE)
-    return {(name, labels.partition(",")[2]): trace for name, labels, trace in found}
+    return {(name, labels.partition(",")[2], trace) for name, labels, trace in found}
 
 
 @pytest.mark.usefixtures("traced")
@@ -46,7 +46,7 @@ async def test_a_call_and_its_commit_lead_to_the_callers_trace(serve: Serve):
     async with asyncio.timeout(20):  # a call ends after its answer
         while True:
             told = await asyncio.to_thread(exemplars, served.server.metrics_port)
-            if wanted <= {key for key, trace in told.items() if trace == TRACE}:
+            if wanted <= {(name, labels) for name, labels, trace in told if trace == TRACE}:
                 return
 
 
@@ -57,4 +57,4 @@ async def test_where_nothing_is_traced_nothing_leads_anywhere(serve: Serve):
         admin_pb2.CreateLedgerRequest(ledger_id="casino", request_id="create"),
         metadata=CALLERS_TRACE,
     )
-    assert await asyncio.to_thread(exemplars, served.server.metrics_port) == {}
+    assert await asyncio.to_thread(exemplars, served.server.metrics_port) == set()

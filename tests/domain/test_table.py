@@ -60,6 +60,7 @@ def test_opening_writes_out_everything_that_the_game_rests_on():
         ({"seats": ()}, "INVALID_SEATS", "seats"),
         ({"seats": ("A",)}, "INVALID_SEATS", "seats"),
         ({"seats": ("A", "B", "A")}, "INVALID_SEATS", "seats"),
+        ({"seats": ("A", "B", "house")}, "INVALID_SEATS", "seats"),
         ({"seats": ("A", "b b")}, "INVALID_ID", "seats"),
         (
             {"seats": ("A", *(f"p{n}" for n in range(SEATS_MAX)))},

@@ -157,13 +157,20 @@ def open_table(
             names.check_id(seat, "player")
     except Refused as refusal:
         raise refusal.at("seats") from None
+    if names.HOUSE in seats:
+        raise Refused(
+            Reason.INVALID_SEATS,
+            f"{names.HOUSE} is who banks for the house, and has no seat",
+            field="seats",
+            banker=names.HOUSE,
+        )
     if house_banked(game):
         banker = banker or names.HOUSE
-        _check_house(seats, banker, bankroll)
+        _check_house(banker, bankroll)
     elif bankroll:
         raise Refused(
             Reason.AMOUNT_OUT_OF_RANGE,
-            f"a player banks in {game.code}, so the table has no bankroll",
+            f"the house does not bank in {game.code}, so the table has no bankroll",
             field="bankroll",
             amount=bankroll,
             least=0,
@@ -184,13 +191,13 @@ def open_table(
     )
 
 
-def _check_house(seats: tuple[str, ...], banker: str, bankroll: int) -> None:
+def _check_house(banker: str, bankroll: int) -> None:
     """Refuse what cannot open a table at which the house banks."""
-    if banker != names.HOUSE or names.HOUSE in seats:
+    if banker != names.HOUSE:
         raise Refused(
             Reason.INVALID_SEATS,
             f"the banker is {names.HOUSE}, who has no seat",
-            field="banker" if banker != names.HOUSE else "seats",
+            field="banker",
             banker=names.HOUSE,
         )
     if not bankroll:

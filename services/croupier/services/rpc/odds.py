@@ -122,7 +122,7 @@ def exposure_to_wire(ledger: str, table: Table) -> pb.GetExposureResponse:
     if exposure is None:
         raise Refused(
             Reason.NOT_OFFERED,
-            f"a player banks in {table.opened.game}; the house has nothing at risk",
+            f"the house does not bank in {table.opened.game} and has nothing at risk",
             field="table",
             rule="the_house_does_not_bank",
             game=table.opened.game,

@@ -138,7 +138,8 @@ def _shuffle(state: State, command: Shuffle) -> DrawCommitted:
         raise _wrong_phase(state, DEAL, message, "the_hand_is_played_out_first")
     if not state.played and state.is_open:
         message = "a match's first deck is shuffled before the first ante; now a deck is brought"
-        raise _wrong_phase(state, ANTE, message, "shuffle_before_antes")
+        rule = "shuffle_before_antes"
+        raise Refused(Reason.WRONG_PHASE, message, rule=rule, phase=state.phase)
     _check_dealer(state, command.player, command.hand, "shuffle")
     if state.sealed is not None:
         raise Refused(
