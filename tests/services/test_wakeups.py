@@ -125,12 +125,20 @@ async def test_after_the_server_was_away_they_wake_each_other_again(server, monk
 async def test_a_server_that_says_nothing_any_more_is_left(server, monkeypatch):
     monkeypatch.setattr(wakeups, "ALIVE_S", 0.1)
     monkeypatch.setattr(wakeups, "PAUSE_MAX_S", 0.1)
+    connected, made = wakeups._connected, []
+
+    def counted(*args):
+        made.append(args)
+        return connected(*args)
+
+    async def left():
+        return len(made) >= 2
+
     async with two(server) as (one, other):
+        monkeypatch.setattr(wakeups, "_connected", counted)
         os.kill(server.pid, signal.SIGSTOP)
         try:
-            one.wakeups.committed("main", 5)
-            # It takes two silences; then a new connection is made, which waits for an answer.
-            await asyncio.sleep(0.5)
+            await soon("both listeners on other connections", left)
         finally:
             os.kill(server.pid, signal.SIGCONT)
 
