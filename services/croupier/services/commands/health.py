@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
+import grpc
 import typer
 
 from croupier.services.client import CallRefused, Client
@@ -21,7 +22,13 @@ Address = Annotated[
         show_default=False,
     ),
 ]
-Service = Annotated[str, typer.Option(help='a service, or a ledger as "ledgers/NAME"')]
+Service = Annotated[
+    str,
+    typer.Option(
+        help='a service, or "ledgers/NAME": of ledgers, health knows those that are fenced'
+    ),
+]
+LEDGER = "ledgers/"
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings")]
 
 
@@ -49,6 +56,9 @@ def health(
     try:
         serving = run(_serving(asked, service))
     except CallRefused as refused:
+        if service.startswith(LEDGER) and refused.code is grpc.StatusCode.NOT_FOUND:
+            typer.echo(f"no fence: {service} is served, or does not exist")
+            return
         fail(f"{', '.join(asked.addresses)}: {refused}")
     if not serving:
         fail("NOT_SERVING")
