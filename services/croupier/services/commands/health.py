@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-import grpc
 import typer
 
 from croupier.services.client import CallRefused, Client
@@ -56,7 +55,7 @@ def health(
     try:
         serving = run(_serving(asked, service))
     except CallRefused as refused:
-        if service.startswith(LEDGER) and refused.code is grpc.StatusCode.NOT_FOUND:
+        if service.startswith(LEDGER) and refused.code.name == "NOT_FOUND":
             typer.echo(f"no fence: {service} is served, or does not exist")
             return
         fail(f"{', '.join(asked.addresses)}: {refused}")

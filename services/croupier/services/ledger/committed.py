@@ -164,7 +164,7 @@ class Committed:
         seen = max(self.head.position, self._known.position)
         if head.position < seen:
             msg = f"the head went back from {seen} to {head.position}"
-            raise LostError(msg)
+            raise LostError(msg, head.position)
         if self.head.position == 0 and head.position > 0:
             self._recover(head)
         else:
