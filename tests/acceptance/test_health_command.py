@@ -128,3 +128,14 @@ def test_settings_that_lead_to_no_server_are_told(
     assert (ran.returncode, ran.stdout) == (code, "")
     assert said in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+def test_a_ledger_that_is_not_fenced_is_no_alarm(tmp_path: Path):
+    with ServerProcess(tmp_path) as server:
+        ran = croupier("health", f"--address={server.address}", "--service=ledgers/main")
+        assert (ran.returncode, ran.stdout) == (
+            0,
+            "no fence: ledgers/main is served, or does not exist\n",
+        )
+        ran = croupier("health", f"--address={server.address}", "--service=croupier.v1.None")
+        assert ran.returncode == 1

@@ -133,3 +133,48 @@ def test_a_snapshot_without_one_of_its_fields_is_none(store, raw, field):
         store.snapshot("book")
     raw.delete(KEYS.snapshot("book"))
     assert store.snapshot("book") is None
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda raw: raw.rpop(KEYS.index("tables/a")),
+        lambda raw: raw.delete(KEYS.index("tables/a")),
+        lambda raw: raw.rpush(KEYS.index("tables/a"), 1),
+        lambda raw: raw.zrem(KEYS.streams, "tables/a"),
+        lambda raw: raw.delete(KEYS.streams),
+    ],
+)
+def test_a_record_that_no_stream_has_is_noticed(store, raw, spoil):
+    head = add(store, ("ledger", 1), ("tables/a", 1), ("tables/a", 2))
+    store.check_streams(head.position)
+    spoil(raw)
+    with pytest.raises(DataError, match="the log has 3 records"):
+        store.check_streams(head.position)
+
+
+def test_records_that_come_meanwhile_are_not_taken_for_a_difference(store):
+    seen = add(store, ("ledger", 1))
+    add(store, ("tables/a", 1))
+    store.check_streams(seen.position)
+
+
+def test_a_stream_whose_index_was_removed_is_not_taken_for_a_new_one(store, raw):
+    add(store, ("ledger", 1), ("tables/a", 1))
+    raw.delete(KEYS.index("tables/a"))
+    assert store.stream("tables/b", 0, 9) == []
+    with pytest.raises(DataError, match="the index of tables/a was removed"):
+        store.stream("tables/a", 0, 9)
+
+
+@pytest.mark.parametrize("spoil", ["removed", "one"])
+def test_a_commit_is_refused_where_accepted_requests_are_missing(store, raw, spoil):
+    head = add(store, ("ledger", 1), requests=[("desk", "1"), ("desk", "2")])
+    if spoil == "one":
+        raw.hdel(KEYS.requests, next(raw.hscan_iter(KEYS.requests))[0])
+    else:
+        raw.delete(KEYS.requests)
+    records, commit = draft(head, ("ledger", 2), requests=[("desk", "1")])
+    with pytest.raises(DataError, match="2 requests were accepted"):
+        store.commit(records, commit)
+    assert len(store.records(0, ALL)) == 1

@@ -21,7 +21,13 @@ Address = Annotated[
         show_default=False,
     ),
 ]
-Service = Annotated[str, typer.Option(help='a service, or a ledger as "ledgers/NAME"')]
+Service = Annotated[
+    str,
+    typer.Option(
+        help='a service, or "ledgers/NAME": of ledgers, health knows those that are fenced'
+    ),
+]
+LEDGER = "ledgers/"
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file of settings")]
 
 
@@ -49,6 +55,9 @@ def health(
     try:
         serving = run(_serving(asked, service))
     except CallRefused as refused:
+        if service.startswith(LEDGER) and refused.code.name == "NOT_FOUND":
+            typer.echo(f"no fence: {service} is served, or does not exist")
+            return
         fail(f"{', '.join(asked.addresses)}: {refused}")
     if not serving:
         fail("NOT_SERVING")

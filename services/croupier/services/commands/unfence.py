@@ -30,6 +30,10 @@ Accept = Annotated[
 Reason = Annotated[str, typer.Option(help="why, for the record; with --accept", show_default=False)]
 Actor = Annotated[str, typer.Option(help="who says so, for the record", show_default=False)]
 
+Everything = Annotated[
+    bool, typer.Option("--all", help="tell every request that is lost, as far as it is known")
+]
+
 SHOWN = 20
 """How many lost requests are told one by one."""
 
@@ -40,6 +44,7 @@ def unfence(
     accept: Accept = None,
     reason: Reason = "",
     actor: Actor = "",
+    everything: Everything = False,
     address: Address = DEFAULT_ADDRESS,
     token: Token = None,
     root_certificates: Roots = None,
@@ -63,14 +68,14 @@ def unfence(
         fence, answer = run(asked())
     except CallRefused as refused:
         fail(str(refused))
-    _tell(fence)
+    _tell(fence, len(fence.lost_requests) if everything else SHOWN)
     if answer is None:
         typer.echo(f"to serve it as it is: --accept {fence.position} --reason '...'")
         raise typer.Exit(1)
     typer.echo(f"ledger {ledger} is served again; position {answer.receipt.position} says why")
 
 
-def _tell(fence: admin_pb2.Fence) -> None:
+def _tell(fence: admin_pb2.Fence, shown: int) -> None:
     typer.echo(f"fenced       {fence.why}")
     typer.echo(f"log ends at  {fence.position}, root {fence.root.hex()}")
     if fence.known_position:
@@ -83,8 +88,12 @@ def _tell(fence: admin_pb2.Fence) -> None:
         typer.echo("lost         nothing")
         return
     typer.echo(f"lost         positions {fence.lost_first or '?'} to {fence.lost_last}")
-    for one in fence.lost_requests[:SHOWN]:
+    known = [one.first_position for one in fence.lost_requests]
+    if not known or min(known) > fence.lost_first:
+        before = f" before position {min(known)}" if known else ""
+        typer.echo(f"             this process does not know the requests{before}")
+    for one in fence.lost_requests[:shown]:
         positions = f"{one.first_position} to {one.position}"
         typer.echo(f"             {one.caller} {one.request_id} (positions {positions})")
-    if (more := len(fence.lost_requests) - SHOWN) > 0:
-        typer.echo(f"             and {more} requests more")
+    if (more := len(fence.lost_requests) - shown) > 0:
+        typer.echo(f"             and {more} more that it knows: --all tells them")

@@ -43,7 +43,14 @@ class NewerLogError(LogError):
 
 
 class LostError(LogError):
-    """The log does not lead through what was seen of it before: it lost something."""
+    """The log does not lead through what was seen of it before: it lost something.
+
+    `ended` is where it ended when that was noticed, if that was before what was seen, else None.
+    """
+
+    def __init__(self, message: str, ended: int | None = None) -> None:
+        super().__init__(message)
+        self.ended = ended
 
 
 def read(record: Notification) -> events_pb2.Event:

@@ -164,7 +164,7 @@ class Committed:
         seen = max(self.head.position, self._known.position)
         if head.position < seen:
             msg = f"the head went back from {seen} to {head.position}"
-            raise LostError(msg)
+            raise LostError(msg, head.position)
         if self.head.position == 0 and head.position > 0:
             self._recover(head)
         else:
@@ -186,6 +186,7 @@ class Committed:
                 self._fold_to(head, check=self._check_known_requests)
                 if book.position == head.position:  # else the tree was compared after the fold
                     check_tail(self._store, head)
+                self._store.check_streams(head.position)
             except LogError as error:
                 self._snapshots.drop(Kind.BOOK, Drop.OTHER_LOG, why=str(error))
             else:
@@ -194,6 +195,7 @@ class Committed:
         self.book = Book()
         self._fold_to(head)
         check_tail(self._store, head)
+        self._store.check_streams(head.position)
         self._check_requests(head.position)
         self._snapshots.began(None, head.position)
 

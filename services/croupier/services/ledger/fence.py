@@ -51,9 +51,18 @@ class Fence:
 
 
 def examine(
-    store: Store, why: str, known: Head, recent: Iterable[RequestEntry], *, passes: bool
+    store: Store,
+    why: str,
+    known: Head,
+    recent: Iterable[RequestEntry],
+    *,
+    passes: bool,
+    ended: int | None = None,
 ) -> Fence:
     """Return what a store says about a fence; `passes` if its log is known to lead through `known`.
+
+    `ended` is where the log was seen to end after it had lost something: others may have gone on
+    from there since.
 
     Raises:
         DataError: it has no head.
@@ -64,8 +73,9 @@ def examine(
     there = store.find_requests([entry.key for entry in recorded])
     lost = tuple(entry for entry in recorded if there.get(entry.key) != entry)
     firsts = [entry.first for entry in lost]
-    if head.position < known.position:
-        firsts.append(head.position + 1)
+    ends = min(head.position, head.position if ended is None else ended)
+    if ends < known.position:
+        firsts.append(ends + 1)
     last = known.position if firsts or not passes else 0
     return Fence(why, head, known, min(firsts, default=0), last, lost)
 

@@ -169,7 +169,10 @@ class Ledger:
     def fence(self, store: Store) -> Fence:
         """Return what a store of the ledger, opened afresh, says of why it is not served."""
         writer = self._writer
-        return examine(store, self.fenced, self.seen, writer.recent, passes=not writer.lost)
+        ended = writer.lost.ended if writer.lost else None
+        return examine(
+            store, self.fenced, self.seen, writer.recent, passes=not writer.lost, ended=ended
+        )
 
     def exists(self) -> bool:
         """Return whether the ledger's log has begun; once it has, it has."""

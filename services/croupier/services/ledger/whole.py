@@ -33,6 +33,7 @@ def read_whole(store: Store) -> tuple[Head, Book]:
         msg = f"the tree over events 1 to {head.position} is not the head's: one was changed"
         raise LogError(msg)
     check_tail(store, head)
+    store.check_streams(head.position)
     if (known := store.count_requests(head.position)) != book.requests:
         msg = f"{book.requests} requests are in the log, {known} in the index of request ids"
         raise LogError(msg)

@@ -74,7 +74,7 @@ class Writer:
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
         self.newer = False  # whether that is because a newer program wrote in its log
-        self.lost = False
+        self.lost: LostError | None = None
         self.recent: deque[RequestEntry] = deque(maxlen=RECENT)
 
     # --- asking ----------------------------------------------------------------------------------
@@ -251,9 +251,9 @@ class Writer:
     def _unlock(self) -> None:
         try:
             self._store.unlock()
-        except (OSError, PersistenceError):
+        except (OSError, PersistenceError) as error:
             # What was decided is decided; the next turn finds out whether there is a lock.
-            logger.exception("lock not given back", ledger=self._ledger)
+            logger.warning("lock not given back", ledger=self._ledger, error=str(error))
 
     def _record(self, jobs: Sequence[Job]) -> list[list[Answer]]:
         """Decide and record jobs under the lock, and return the answers of each.
@@ -368,7 +368,8 @@ class Writer:
     def _fence(self, error: LogError | DataError) -> None:
         """Serve this ledger no more: what is stored is not what this process has seen."""
         self.fenced, at = str(error), self.seen.position
-        self.newer, self.lost = isinstance(error, NewerLogError), isinstance(error, LostError)
+        self.newer = isinstance(error, NewerLogError)
+        self.lost = error if isinstance(error, LostError) else None
         self._forget()
         logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)

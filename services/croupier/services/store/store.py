@@ -151,6 +151,15 @@ class Store(Protocol):
         """Return a stream's records in order of version, from the one after `after`."""
         ...
 
+    def check_streams(self, position: int) -> None:
+        """Check that the streams have all records of the log, which was seen to end at `position`.
+
+        Raises:
+            DataError: a record is in no stream. Whoever reads its stream would miss it.
+
+        """
+        ...
+
     def stream_version(self, stream: str) -> int:
         """Return the last version of a stream, 0 if there is none."""
         ...

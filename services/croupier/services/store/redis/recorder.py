@@ -210,7 +210,30 @@ class Recorder(StreamRecorder, ApplicationRecorder):
 
     def stream(self, stream: str, after: int, limit: int) -> Sequence[Notification]:
         """Return a stream's records in order of version, from the one after `after`."""
-        return self._stream_records(stream, after, None, limit)
+        found = self._stream_records(stream, after, None, limit)
+        if not found and not after and self._is_known(stream):
+            msg = f"the index of {stream} was removed"
+            raise DataError(msg)
+        return found
+
+    def _is_known(self, stream: str) -> bool:
+        key, name = self._keys.streams, f"[{stream}"
+        return bool(self._servers.ask(key, "ZRANGE", key, name, name, "BYLEX"))
+
+    def check_streams(self, position: int) -> None:
+        """Compare how many records the indexes of all streams name; see `Store.check_streams`."""
+        while True:
+            count, after = 0, ""
+            while page := self.streams("", after, PAGE):
+                count += self._servers.run(scripts.INDEXED, tuple(map(self._keys.index, page)))
+                after = page[-1]
+            at = int(self._servers.ask(self._keys.head, "HGET", self._keys.head, "position") or -1)
+            if count == at:
+                return
+            if at == position:
+                msg = f"the log has {at} records, the indexes of its streams name {count}"
+                raise DataError(msg)
+            position = at  # somebody committed meanwhile
 
     def stream_version(self, stream: str) -> int:
         """Return the last version of a stream, 0 if there is none."""

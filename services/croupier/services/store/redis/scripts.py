@@ -23,6 +23,7 @@ class Script:
 APPEND = Script("append")
 COMMIT = Script("commit")
 HEAD = Script("head")
+INDEXED = Script("indexed")
 MAKE = Script("make")
 NEXT = Script("next")
 RELEASE = Script("release")

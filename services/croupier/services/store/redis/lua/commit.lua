@@ -22,7 +22,7 @@ local of_requests = of_records + 4 * records
 local of_snapshots = of_requests + 2 * requests
 
 -- Is it decided on the head there is, and is it this writer's turn?
-local head = redis.call('HMGET', HEAD, 'format', 'position', 'frontier', 'epoch', 'next', 'next_until_ms')
+local head = redis.call('HMGET', HEAD, 'format', 'position', 'frontier', 'epoch', 'next', 'next_until_ms', 'requests')
 if head[1] ~= '1' then
   return { 'GONE' }
 end
@@ -39,6 +39,11 @@ end
 local last = redis.call('XREVRANGE', LOG, '+', '-', 'COUNT', 1)[1]
 if (last and last[1] or '0-0') ~= position .. '-0' then
   return { 'BROKEN', 'the log ends at ' .. (last and last[1] or 'nothing') .. ', the head is at ' .. position }
+end
+-- Of a request that is missing, a retry would be done twice.
+local known = redis.call('HLEN', REQUESTS)
+if head[7] and known ~= tonumber(head[7]) then
+  return { 'BROKEN', head[7] .. ' requests were accepted, ' .. known .. ' are known' }
 end
 redis.call('ZCARD', STREAMS)
 for number = 1, streams do
@@ -63,7 +68,7 @@ for number = 1, snapshots do
 end
 
 -- May this user do all of what follows? Half of it would be worse than none.
-for command, key in pairs({ XADD = LOG, RPUSH = KEYS[6] or LOG, ZADD = STREAMS, HSET = HEAD, HDEL = HEAD, LPOP = QUEUE }) do
+for command, key in pairs({ XADD = LOG, RPUSH = KEYS[6] or LOG, ZADD = STREAMS, HSET = HEAD, HINCRBY = HEAD, HDEL = HEAD, LPOP = QUEUE }) do
   if not redis.acl_check_cmd(command, key, '1', '2', '3') then
     return { 'DENIED', command }
   end
@@ -106,6 +111,9 @@ for number = 0, snapshots - 1 do
     'position', ARGV[at], 'stamp', ARGV[at + 1], 'digest', ARGV[at + 2], 'state', ARGV[at + 3])
 end
 redis.call('HSET', HEAD, 'position', ARGV[5], 'recorded_us', ARGV[6], 'frontier', ARGV[7])
+if head[7] then
+  redis.call('HINCRBY', HEAD, 'requests', requests)
+end
 if head[5] then
   -- Whoever waits longest is next.
   local first = redis.call('LPOP', QUEUE)

@@ -9,5 +9,5 @@ end
 if redis.call('EXISTS', unpack(KEYS)) > 0 then
   return 'FOREIGN'
 end
-redis.call('HSET', KEYS[1], 'format', '1', 'position', '0', 'recorded_us', '0', 'frontier', '', 'epoch', '0')
+redis.call('HSET', KEYS[1], 'format', '1', 'position', '0', 'recorded_us', '0', 'frontier', '', 'epoch', '0', 'requests', '0')
 return '1'
