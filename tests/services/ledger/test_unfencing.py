@@ -152,7 +152,7 @@ async def test_another_log_of_the_same_length_or_longer_is_no_extension_either(p
     assert (fence.first, fence.last) == (0, 5)
 
 
-async def test_a_loss_begins_where_the_log_ended_when_it_was_noticed_whoever_goes_on_from_there(
+async def test_a_loss_begins_where_the_log_ended_when_that_was_noticed(
     place,
 ):
     reader = place.house()  # recorded nothing itself
