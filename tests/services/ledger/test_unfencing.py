@@ -152,6 +152,21 @@ async def test_another_log_of_the_same_length_or_longer_is_no_extension_either(p
     assert (fence.first, fence.last) == (0, 5)
 
 
+async def test_a_loss_begins_where_the_log_ended_when_that_was_noticed(
+    place,
+):
+    reader = place.house()  # recorded nothing itself
+    assert reader.ledger.head().position == 5
+    place.put_back("copy.db")
+    await check_fenced(reader)
+    elsewhere = House(place.folder, clock=place.clock)
+    for number in range(4):
+        await elsewhere.deposit("bert", 5, f"other-{number}")
+    elsewhere.close()
+    fence = reader.ledgers.fence(LEDGER)
+    assert (fence.head.position, fence.first, fence.last) == (6, 3, 5)
+
+
 async def test_a_ledger_that_is_gone_is_not_unknown(place):
     keep(place.first)
     place.first.close()
