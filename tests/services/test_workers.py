@@ -260,7 +260,8 @@ async def test_a_port_that_was_given_and_is_taken_is_said_at_once(
     code, said = await supervised(settings, monkeypatch, nothing)
     assert (code, len(starts)) == (1, 2)
     (line,) = said
-    assert f"127.0.0.1:{taken}" in line
+    # The second worker's port may be somebody else's by chance, and said first.
+    assert any(f"127.0.0.1:{port}" in line for port in (taken, taken + 1))
 
 
 async def test_one_that_does_not_stop_is_killed(tmp_path, monkeypatch):
