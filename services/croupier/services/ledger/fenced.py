@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -24,7 +25,7 @@ logger = structlog.get_logger()
 _NOTHING = Head()
 
 
-class Fenced:
+class Fenced(ABC):
     """The part of `Ledgers` that is about those which are not served."""
 
     _clock: Callable[[], int]
@@ -36,15 +37,15 @@ class Fenced:
     """Ledgers that were fenced and are served again by others, not closed yet."""
     _unfencing: set[asyncio.Task[Receipt]]
 
+    @abstractmethod
     def get(self, ledger_id: str) -> Ledger:
         """Return a ledger that exists, or refuse."""
-        raise NotImplementedError
 
-    def _store(self, ledger_id: str) -> Store:
-        raise NotImplementedError
+    @abstractmethod
+    def _store(self, ledger_id: str) -> Store: ...
 
-    def _made(self, ledger_id: str, store: Store, known: Head) -> Ledger:
-        raise NotImplementedError
+    @abstractmethod
+    def _made(self, ledger_id: str, store: Store, known: Head) -> Ledger: ...
 
     def fence(self, ledger_id: str) -> Fence:
         """Return what is behind the fence of a ledger, or refuse one that is served."""
