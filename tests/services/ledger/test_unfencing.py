@@ -214,6 +214,15 @@ async def test_the_end_of_a_fence_holds_after_a_restart(place):
     assert (await house_deposit(house)).first == 4
 
 
+async def test_a_process_that_starts_after_the_fence_knows_of_it_though_the_other_was_killed(place):
+    """Nothing was kept before the fence, nor did the process stop in order."""
+    place.put_back("copy.db")
+    await check_fenced(place.first)
+    house = place.house()
+    house.ledgers.recover()
+    assert house.watcher.fenced == {LEDGER: "the head went back from 5 to 2"}
+
+
 async def test_other_processes_find_the_end_of_the_fence_in_the_log(place):
     other = place.house()
     assert other.ledger.head().position == 5

@@ -122,12 +122,14 @@ class Admission:
             self.jobs += 1
             self._lines = {job.caller: line, **self._lines}
 
-    def take_all(self) -> list[Job]:
-        """Return every job that waits, since none of them will be decided."""
+    def refuse_all(self, refusal: Refused) -> None:
+        """Refuse every job that waits, since none of them will be decided."""
         jobs = [job for line in self._lines.values() for job in line.jobs]
         self._lines.clear()
         self.waiting = self.jobs = 0
-        return jobs
+        for job in jobs:
+            if not job.gone:
+                job.answer.set_result([refusal] * len(job.requests))
 
     def answered(self, requests: int, seconds: float) -> None:
         """Learn how long a turn of so many requests took, to tell others how long to wait."""

@@ -47,13 +47,19 @@ class Ledger:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
+        keep: Callable[[Head], None] = lambda seen: None,
         writer: Callable[..., Writer] = Writer,
     ) -> None:
-        """Serve what is in `store`; its log must pass through `known`, which was seen before."""
+        """Serve what is in `store`; its log must pass through `known`, which was seen before.
+
+        Once that is not so, `keep` is told how far it was seen to reach.
+        """
         self.id = ledger_id
         self._begun = False
         self._store = store
-        self._writer = writer(ledger_id, store, observer, clock, limits, rounds=rounds, known=known)
+        self._writer = writer(
+            ledger_id, store, observer, clock, limits, rounds=rounds, known=known, keep=keep
+        )
         self._users = 0
         self._used_s = monotonic()
         self._taking = asyncio.Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
@@ -295,6 +296,8 @@ class Ledgers(Fenced):
             self._limits,
             rounds=self._rounds,
             known=known,
+            # At once: this process may not live until it is kept as usual.
+            keep=partial(self._seen.note, ledger_id),
             writer=self._writer,
         )
 

@@ -54,8 +54,12 @@ class Writer:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
+        keep: Callable[[Head], None] = lambda seen: None,
     ) -> None:
-        """Begin with nothing in memory; the log must pass through `known`, seen before."""
+        """Begin with nothing in memory; the log must pass through `known`, seen before.
+
+        Once that is not so, `keep` is told how far it was seen to reach.
+        """
         self._ledger = ledger
         self._store = store
         self._observer = observer
@@ -70,6 +74,7 @@ class Writer:
         self._idle.set()
         self._fresh = False
         self._known = known
+        self._keep = keep
         self.snapshots = Snapshots(ledger, store, observer, limits.snapshots)
         self.committed = Committed(store, limits.live_tables, self.snapshots, known)
         self.fenced = ""
@@ -184,7 +189,7 @@ class Writer:
             if self._store.try_lock():
                 return self._locked_turn()
         except (OSError, PersistenceError) as error:
-            self._refuse_all(self._unavailable(error))
+            self._admission.refuse_all(self._unavailable(error))
             self._go_on()
             return 0
         self._waiting = asyncio.create_task(self._turn_later())
@@ -198,7 +203,7 @@ class Writer:
             self._locked_turn()
             self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
-            self._refuse_all(self._unavailable(error))
+            self._admission.refuse_all(self._unavailable(error))
         finally:
             if self._waiting is asyncio.current_task():
                 self._waiting = None
@@ -371,9 +376,10 @@ class Writer:
         self.newer = isinstance(error, NewerLogError)
         self.lost = error if isinstance(error, LostError) else None
         self._forget()
+        self._keep(self.seen)
         logger.critical("ledger fenced", ledger=self._ledger, position=at, why=self.fenced)
         self._observer.ledger_fenced(self._ledger, self.fenced)
-        self._refuse_all(self._fenced_refusal())
+        self._admission.refuse_all(self._fenced_refusal())
 
     def _fenced_refusal(self) -> Refused:
         return refusal(self._ledger, self.fenced)
@@ -388,11 +394,6 @@ class Writer:
             Reason.STORE_UNAVAILABLE,
             "the ledger's store did not answer; ask again with the same request id",
         )
-
-    def _refuse_all(self, refusal: Refused) -> None:
-        for job in self._admission.take_all():
-            if not job.gone:
-                job.answer.set_result([refusal] * len(job.requests))
 
 
 def _all(jobs: Sequence[Job], error: Exception) -> list[list[Answer]]:
