@@ -79,6 +79,7 @@ def data(tmp_path):
     return folder
 
 
+@pytest.mark.sqlite("its files are copied")
 async def test_the_drill(data, tmp_path):
     copies = [tmp_path / f"backup-{number}" for number in range(BACKUPS)]
     acknowledged_before = []
@@ -135,6 +136,7 @@ async def played_on(client, acknowledged, position):
     assert (await client.admin.get_ledger(LEDGER)).position == position + new
 
 
+@pytest.mark.sqlite("its file is replaced")
 async def test_a_process_that_saw_the_newer_log_fences_an_older_copy_put_in_its_place(tmp_path):
     data, copies = tmp_path / "data", tmp_path / "copies"
     with ServerProcess(data) as server:
@@ -174,6 +176,7 @@ async def test_a_process_that_saw_the_newer_log_fences_an_older_copy_put_in_its_
             assert "after" not in log
 
 
+@pytest.mark.sqlite("what is put back is its file")
 async def test_a_ledger_in_redis_is_copied_while_it_is_played_and_put_back_as_a_file(tmp_path):
     copies, fresh = tmp_path / "copies", tmp_path / "fresh"
     with redis_server() as redis:

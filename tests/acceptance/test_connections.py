@@ -186,6 +186,7 @@ def test_an_age_of_zero_is_none():
     assert not {name for name in never if "connection_age" in name}
 
 
+@pytest.mark.sqlite("its lock is held")
 @pytest.mark.parametrize("wait_s", [None, 3600.0])
 async def test_a_call_whose_caller_waits_for_ever_is_worked_on_for_so_long_and_no_longer(
     serve: Serve, tmp_path, wait_s

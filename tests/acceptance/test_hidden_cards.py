@@ -2,7 +2,7 @@
 
 Hands are played at random over the wire by callers of every role, who ask for all that they may and
 much that they may not. Every answer is compared with the truth of that moment, which is read from
-the ledger's file.
+what the engine holds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tests.support.cards import (
     room_tokens,
     shuffled,
 )
-from tests.support.eavesdrop import CARD, Truth, check, check_refusal, stored
+from tests.support.eavesdrop import CARD, Truth, check, check_refusal
 from tests.support.serving import METHODS, Client, Serve, Tokens, refusal_of
 from tests.support.stories import open_table, play_batch, stream_message
 
@@ -92,7 +92,7 @@ class Evening:
     """Random play, every answer of which is looked through."""
 
     room: Room
-    file: Path
+    data: Path
     chance: random.Random
     commands: dict[str, list[play_pb2.PlayRequest]] = field(default_factory=dict)
     watchers: list[Watcher] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Evening:
 
     def truth(self) -> Truth:
         """Return what is so now."""
-        return Truth.of(self.file)
+        return Truth.of(self.data)
 
     async def ask(self, name: str, request: Message) -> Any:
         """Return an answer that tells the caller no more than he may see, None for a refusal."""
@@ -161,7 +161,7 @@ class Evening:
 
     async def glance(self, name: str) -> None:
         """Watch from somewhere to now, and no longer."""
-        first = self.chance.randint(1, len(stored(self.file)))
+        first = self.chance.randint(1, len(self.truth().records))
         wanted = {"from_position": self.chance.choice((1, first)), "table": TABLE}
         if name in ("operator", "auditor") and self.chance.random() < 0.5:
             del wanted["table"]
@@ -317,7 +317,7 @@ async def room(
 async def test_nobody_is_told_what_he_may_not_see(
     room: Room, tmp_path: Path, capfd: pytest.CaptureFixture[str], by_service: bool
 ):
-    evening = Evening(room, tmp_path / "data" / "casino.db", random.Random(by_service))
+    evening = Evening(room, tmp_path / "data", random.Random(by_service))
     if by_service:
         await evening.do("dealer", at_table(SEATS[-1], play_pb2.Shuffle(hand=1)))
     for seat in SEATS:

@@ -11,11 +11,13 @@ import pytest
 from croupier.domain.errors import Reason
 from croupier.services.audit.tree import leaf_hash
 from croupier.services.ledger import book, deciding
+from croupier.services.store.choosing import engines_of
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Commit, Head, RequestEntry
 from croupier.v1 import events_pb2
 from tests.support.api import Api, details
 from tests.support.cli import croupier
+from tests.support.engines import engine_of
 from tests.support.ledgers import House, refused
 from tests.support.processes import ServerProcess
 from tests.support.snapshots import THROW, begun, limits
@@ -50,12 +52,12 @@ async def of_layout_one(folder, monkeypatch):
 async def with_a_new_kind(folder, monkeypatch):
     """Let a program of tomorrow record an event in the table's stream."""
     await (await begun(folder, throws=300)).leave()
-    levitate(folder, "tables/t1")
+    levitate(SQLiteEngine(folder), "tables/t1")
 
 
-def levitate(folder, stream):
+def levitate(engine, stream):
     """Record an event of a kind that nobody knows today."""
-    store = SQLiteEngine(folder).open("main")
+    store = engine.open("main")
     head, version = store.head(), store.stream_version(stream)
     (last,) = store.records(head.position - 1, 1)
     event = events_pb2.Event(
@@ -124,7 +126,8 @@ async def test_what_a_newer_process_writes_beside_this_one_fences_the_ledger(tmp
             await api.create()
             await api.deposit("anna", 100)
             await api.open()
-            levitate(tmp_path, "tables/t1")
+            with closing(engines_of(engine_of(tmp_path), {}, tmp_path)) as newer:
+                levitate(newer, "tables/t1")
             with pytest.raises(grpc.aio.AioRpcError) as caught:
                 await api.deposit("anna", 1)
             info = details(caught.value)["ErrorInfo"]
@@ -150,7 +153,7 @@ async def played(house):
 async def test_a_table_that_cannot_be_read_fences_and_is_no_fault_of_the_caller(tmp_path, ask):
     """From a snapshot a process begins without reading what was before."""
     await (await begun(tmp_path)).leave()
-    levitate(tmp_path, "tables/t1")
+    levitate(SQLiteEngine(tmp_path), "tables/t1")
     with pytest.MonkeyPatch.context() as tomorrow:
         tomorrow.setattr(book, "kind_known", lambda event: True)
         house = House(tmp_path, limits=limits())
@@ -165,6 +168,7 @@ async def test_a_table_that_cannot_be_read_fences_and_is_no_fault_of_the_caller(
     house.close()
 
 
+@pytest.mark.sqlite("its folder has the file")
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_a_database_of_something_else_is_not_made_a_ledger(tmp_path, mode):
     with closing(sqlite3.connect(tmp_path / "songs.db")) as file:

@@ -46,6 +46,7 @@ async def filled(client):
         accepted += 1
 
 
+@pytest.mark.sqlite("its file may not grow")
 async def test_a_file_that_may_not_grow_refuses_and_goes_on_when_it_may(serve: Serve):
     """SQLite itself says SQLITE_FULL, as it does where the disk is full."""
     served = await serve()
@@ -70,6 +71,7 @@ async def test_a_file_that_may_not_grow_refuses_and_goes_on_when_it_may(serve: S
     assert (await client.ask(deposit("before"))).receipt.position == 2
 
 
+@pytest.mark.sqlite("its file may not grow")
 async def test_a_process_whose_files_may_not_grow_loses_nothing_and_recovers(tmp_path):
     with ServerProcess(tmp_path, "--log-format=json") as server:
         async with grpc.aio.insecure_channel(server.address) as channel:
@@ -143,6 +145,7 @@ def test_a_start_without_room_says_so_and_leaves_nothing_behind(tmp_path):
     assert [one for one in data.iterdir() if one.is_file()] == []
 
 
+@pytest.mark.sqlite("its file may not grow")
 async def test_a_ledger_without_room_is_named_at_the_start_and_served_with_room(tmp_path):
     data = tmp_path / "data"
     assert croupier("demo", f"--data={data}").returncode == 0

@@ -107,6 +107,7 @@ async def test_health_of_every_service_says_so_before_calls_are_refused(tmp_path
             assert await asyncio.wait_for(stopping, SOON_S) == 0
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_calls_in_flight_are_answered_also_where_others_are_refused_meanwhile(tmp_path):
     with ServerProcess(tmp_path, "--grace-s=30") as server:
         async with connected(server) as channel:
@@ -165,6 +166,7 @@ async def test_streams_are_told_how_far_they_came_and_where_to_go_on(tmp_path):
         }
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_it_is_gone_when_its_grace_is_over_whoever_still_waits(tmp_path):
     with ServerProcess(tmp_path, "--grace-s=2") as server:
         async with connected(server) as channel:
@@ -182,6 +184,7 @@ async def test_it_is_gone_when_its_grace_is_over_whoever_still_waits(tmp_path):
             held.release()
 
 
+@pytest.mark.sqlite("its lock is held")
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 async def test_a_second_signal_ends_it_at_once(tmp_path, second):
     with ServerProcess(tmp_path, "--grace-s=600") as server:
@@ -208,6 +211,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path, second):
             assert (await Api(channel).deposit("anna", 1, "stuck")).receipt.position == 2
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_a_second_signal_to_the_parent_ends_the_workers_too(tmp_path):
     with Workers(tmp_path, 2, "--grace-s=600") as workers:
         processes = workers.processes()
@@ -230,6 +234,7 @@ async def test_a_second_signal_to_the_parent_ends_the_workers_too(tmp_path):
             held.release()
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_a_worker_that_stops_takes_no_notice_of_a_second_signal(tmp_path):
     """Its parent may send one, when all are to stop, after somebody restarted this one."""
     with Workers(tmp_path, 2, "--grace-s=60") as workers:

@@ -7,6 +7,7 @@ import pytest
 from croupier.domain.errors import Reason
 from croupier.services.store.engine_error import EngineError
 from croupier.v1 import admin_pb2, audit_pb2
+from tests.support.engines import SQLITE
 from tests.support.redis_cluster import redis_cluster
 from tests.support.redis_sentinel import watched
 from tests.support.redis_server import RedisServer
@@ -133,7 +134,7 @@ async def test_who_is_no_user_is_told_so_without_his_password(tmp_path, user):
 async def test_ledgers_of_one_process_may_be_on_different_engines(tmp_path):
     """The floor is on SQLite; the tables whose names begin with fast are in Redis."""
     with RedisServer(tmp_path / "redis") as server:
-        async with serving(tmp_path / "data", engines={"fast*": server.url}) as served:
+        async with serving(tmp_path / "data", engine=SQLITE, engines={"fast*": server.url}) as served:
             client = await served.client()
             for ledger in ("floor", "fast-1"):
                 await play(client, ledger)

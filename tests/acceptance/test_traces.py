@@ -113,6 +113,7 @@ async def test_a_call_is_followed_from_its_caller_to_its_commit(serve: Serve, sp
     assert tree["commit"].end_time <= tree["turn"].end_time <= call.end_time
 
 
+@pytest.mark.sqlite("its lock is held")
 async def test_calls_of_one_commit_are_linked_with_its_turn(serve: Serve, spans, tmp_path):
     served, client = await begun(serve)
     held = FileLock(tmp_path / "data" / "main.db")

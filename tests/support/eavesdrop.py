@@ -1,13 +1,12 @@
 """What is secret at a table of cards at any moment, and whether anything that was sent tells it.
 
-The truth is read from the ledger's file, past all that the service does, and folded here once
+The truth is read from the engine, past all that the service does, and folded here once
 more, in a few lines: which cards lie open, who holds which, which nobody has been dealt.
 """
 
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,22 +17,13 @@ from google.protobuf.message import Message
 from croupier.domain.draws import deck_of
 from croupier.v1 import audit_pb2, events_pb2, play_pb2, tables_pb2
 from tests.support.cards import SEATS, TABLE, hand_of
+from tests.support.engines import records
 from tests.support.serving import Refusal
 
 CARD = re.compile(r"\b(?:10|[2-9AJQK])[SHDC]\b")
 PLAYS = ("cards_captured", "build_created", "build_extended", "build_raised", "card_trailed")
 MOVES = {"capture", "create_build", "add_to_build", "raise_build", "trail"}
 HIDING = ("deck_brought", "deck_drawn", "hand_dealt")
-
-
-def stored(file: Path) -> list[bytes]:
-    """Return the records of a ledger's file, in order."""
-    connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-    try:
-        rows = connection.execute("SELECT state FROM stored_events ORDER BY position")
-        return [row[0] for row in rows]
-    finally:
-        connection.close()
 
 
 @dataclass(slots=True)
@@ -50,9 +40,9 @@ class Truth:
     """What the deck, or a hand, could be found out by."""
 
     @classmethod
-    def of(cls, file: Path, table: str = "cards") -> Truth:
-        """Return what is so at a table of a ledger's file."""
-        truth = cls(stored(file))
+    def of(cls, data: Path, table: str = "cards") -> Truth:
+        """Return what is so at a table of the ledger of a service whose folder is `data`."""
+        truth = cls(records(data, "casino"))
         for record in truth.records:
             event = events_pb2.Event.FromString(record)
             if event.stream == f"tables/{table}":
