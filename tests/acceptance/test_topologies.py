@@ -134,7 +134,8 @@ async def test_who_is_no_user_is_told_so_without_his_password(tmp_path, user):
 async def test_ledgers_of_one_process_may_be_on_different_engines(tmp_path):
     """The floor is on SQLite; the tables whose names begin with fast are in Redis."""
     with RedisServer(tmp_path / "redis") as server:
-        async with serving(tmp_path / "data", engine=SQLITE, engines={"fast*": server.url}) as served:
+        fast = {"fast*": server.url}
+        async with serving(tmp_path / "data", engine=SQLITE, engines=fast) as served:
             client = await served.client()
             for ledger in ("floor", "fast-1"):
                 await play(client, ledger)

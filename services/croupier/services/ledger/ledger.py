@@ -47,7 +47,7 @@ class Ledger:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
-        keep: Callable[[Head], None] = lambda seen: None,
+        keep: Callable[[Head], None] = lambda _: None,
         writer: Callable[..., Writer] = Writer,
     ) -> None:
         """Serve what is in `store`; its log must pass through `known`, which was seen before.

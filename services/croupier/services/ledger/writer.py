@@ -54,7 +54,7 @@ class Writer:
         *,
         rounds: Rounds,
         known: Head = _NOTHING,
-        keep: Callable[[Head], None] = lambda seen: None,
+        keep: Callable[[Head], None] = lambda _: None,
     ) -> None:
         """Begin with nothing in memory; the log must pass through `known`, seen before.
 
