@@ -81,8 +81,9 @@ class Path:
         self._timed(ANSWER, lambda: [self._answered(receipt) for receipt in receipts])
 
     def _look_up(self, requests) -> None:
-        self._committed.catch_up(self._store.head())
-        assert not self._store.find_requests({request.key for request in requests})
+        head, found = self._store.look({request.key for request in requests})
+        self._committed.catch_up(head)
+        assert not found
 
     def _answered(self, receipt: Receipt) -> bytes:
         wired = views.receipt_to_wire(receipt)

@@ -219,6 +219,9 @@ class Faulty:
                 return Head()
         return self._store.head()
 
+    def look(self, keys):
+        return self.head(), self._store.find_requests(keys)
+
 
 async def refused(awaitable, reason):
     with pytest.raises(Refused) as caught:

@@ -81,6 +81,10 @@ class CutStore:
         self._reach()
         return self._store.head()
 
+    def look(self, keys):
+        self._reach()
+        return self._store.look(keys)
+
     def find_requests(self, keys):
         self._reach()
         return self._store.find_requests(keys)

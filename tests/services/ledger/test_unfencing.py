@@ -1,4 +1,4 @@
-"""A log that lost what was seen is fenced, also after a restart, until an operator accepts it."""
+"""A ledger that is fenced stays so until an operator accepts what is lost, on the record."""
 
 from __future__ import annotations
 
@@ -9,174 +9,20 @@ from contextlib import closing
 import pytest
 
 from croupier.domain.errors import Reason, Refused
-from croupier.services.ledger.requests import UnfenceLedger
 from croupier.services.ledger.seen import Seen
-from croupier.services.store.store import Head
-from tests.support.ledgers import LEDGER, Clock, House, refused
-
-WHY = "restored from the copy of the night"
-LATER_US = 60_000_000
-
-
-class Place:
-    """A folder whose ledger can be put back to what it was, while processes have it open."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.clock = Clock()
-        self._houses = []
-
-    @property
-    def file(self):
-        return self.folder / f"{LEDGER}.db"
-
-    def house(self):
-        """Return what a process has that starts now."""
-        house = House(self.folder, clock=self.clock, seen=Seen(self.folder / "seen"))
-        self._houses.append(house)
-        return house
-
-    def copy(self, name):
-        """Keep a copy of the ledger as it is."""
-        self._copied(self.file, self.folder / name)
-
-    def put_back(self, name):
-        """Let the ledger be what it was, as a failover to a replica that lags does."""
-        self._copied(self.folder / name, self.file)
-        self.clock.now_us += LATER_US
-
-    def _copied(self, source, target):
-        with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
-            one.backup(other)
-
-    def close(self):
-        for house in self._houses:
-            house.close()
-
-
-@pytest.fixture
-async def place(tmp_path):
-    """A ledger of two events with a copy, and a house that recorded three more after it."""
-    place = Place(tmp_path)
-    house = place.house()
-    await house.create()
-    await house.deposit("anna", 100, "kept")
-    place.copy("copy.db")
-    for number in range(3):
-        place.clock.now_us += 1
-        await house.deposit("anna", 1, f"lost-{number}")
-    place.first = house
-    yield place
-    place.close()
-
-
-def keep(house):
-    """Do what the server does every second."""
-    for ledger in house.ledgers:
-        house.ledgers.keep_seen(ledger)
-
-
-def look_again(house):
-    """Do what the server does every few seconds."""
-    for ledger in house.ledgers:
-        if ledger.fenced:
-            house.ledgers.look_again(ledger)
-
-
-async def unfence(house, position, request_id="unfence", reason=WHY):
-    request = house.request(UnfenceLedger(reason), request_id, expected_position=position)
-    return await house.ledgers.unfence(LEDGER, request)
-
-
-async def check_fenced(house):
-    await refused(house_deposit(house), Reason.LEDGER_FENCED)
-
-
-async def house_deposit(house):
-    return await house.deposit("anna", 7)
-
-
-# --- what is told -----------------------------------------------------------------------------
-
-
-async def test_what_is_lost_is_told_by_the_process_that_recorded_it(place):
-    house = place.first
-    known = house.ledger.head()
-    place.put_back("copy.db")
-    await check_fenced(house)
-    fence = house.ledgers.fence(LEDGER)
-    assert fence.why == "the head went back from 5 to 2"
-    assert (fence.head.position, fence.known) == (2, known)
-    assert (fence.first, fence.last) == (3, 5)
-    assert [one.request_id for one in fence.requests] == ["lost-0", "lost-1", "lost-2"]
-    assert [(one.first, one.last) for one in fence.requests] == [(3, 3), (4, 4), (5, 5)]
-
-
-async def test_a_process_that_starts_after_the_loss_knows_how_far_it_was_seen(place):
-    keep(place.first)
-    known = place.first.ledger.head()
-    place.put_back("copy.db")
-    house = place.house()
-    house.ledgers.recover()
-    assert house.watcher.fenced == {LEDGER: "the head went back from 5 to 2"}
-    fence = house.ledgers.fence(LEDGER)
-    assert (fence.known, fence.first, fence.last, fence.requests) == (known, 3, 5, ())
-
-
-async def test_a_process_that_ends_leaves_behind_what_it_saw(place):
-    place.first.close()
-    place.put_back("copy.db")
-    house = place.house()
-    with pytest.raises(Refused, match="went back from 5 to 2"):
-        house.ledger.head()
-
-
-async def test_another_log_of_the_same_length_or_longer_is_no_extension_either(place):
-    keep(place.first)
-    place.put_back("copy.db")
-    elsewhere = House(place.folder, clock=place.clock)  # of another machine, which saw nothing
-    for number in range(4):
-        await elsewhere.deposit("bert", 5, f"other-{number}")
-    elsewhere.close()
-    await check_fenced(place.first)
-    fence = place.first.ledgers.fence(LEDGER)
-    assert fence.why == "the log to 6 does not go on from what was seen to 5"
-    assert (fence.head.position, fence.known.position) == (6, 5)
-    assert (fence.first, fence.last) == (3, 5)
-    assert [one.request_id for one in fence.requests] == ["lost-0", "lost-1", "lost-2"]
-    # Who did not record them does not know where the two logs parted.
-    house = place.house()
-    house.ledgers.recover()
-    fence = house.ledgers.fence(LEDGER)
-    assert fence.why == "the log to 5 is not the one that was seen before"
-    assert (fence.first, fence.last) == (0, 5)
-
-
-async def test_a_loss_begins_where_the_log_ended_when_that_was_noticed(
+from tests.support.ledgers import LEDGER, House, refused
+from tests.support.losses import (
+    LATER_US,
+    WHY,
+    check_fenced,
+    house_deposit,
+    keep,
+    look_again,
     place,
-):
-    reader = place.house()  # recorded nothing itself
-    assert reader.ledger.head().position == 5
-    place.put_back("copy.db")
-    await check_fenced(reader)
-    elsewhere = House(place.folder, clock=place.clock)
-    for number in range(4):
-        await elsewhere.deposit("bert", 5, f"other-{number}")
-    elsewhere.close()
-    fence = reader.ledgers.fence(LEDGER)
-    assert (fence.head.position, fence.first, fence.last) == (6, 3, 5)
+    unfence,
+)
 
-
-async def test_a_ledger_that_is_gone_is_not_unknown(place):
-    keep(place.first)
-    place.first.close()
-    for path in place.folder.glob(f"{LEDGER}.db*"):
-        path.unlink()
-    house = place.house()
-    house.ledgers.recover()
-    await refused(house_deposit(house), Reason.LEDGER_FENCED)
-    await refused(house.create(), Reason.LEDGER_FENCED)
-    assert house.ledgers.fence(LEDGER).head == Head()
+__all__ = ["place"]
 
 
 # --- the end of a fence -----------------------------------------------------------------------
@@ -212,15 +58,6 @@ async def test_the_end_of_a_fence_holds_after_a_restart(place):
     house.ledgers.recover()
     assert house.watcher.fenced == {}
     assert (await house_deposit(house)).first == 4
-
-
-async def test_a_process_that_starts_after_the_fence_knows_of_it_though_the_other_was_killed(place):
-    """Nothing was kept before the fence, nor did the process stop in order."""
-    place.put_back("copy.db")
-    await check_fenced(place.first)
-    house = place.house()
-    house.ledgers.recover()
-    assert house.watcher.fenced == {LEDGER: "the head went back from 5 to 2"}
 
 
 async def test_other_processes_find_the_end_of_the_fence_in_the_log(place):

@@ -219,6 +219,19 @@ class StoreConformance(SnapshotConformance, ProcessConformance):
         assert all(entry.key == key for key, entry in found.items())
         assert store.find_requests([]) == {}
 
+    def test_a_look_says_where_the_head_is_and_which_requests_were_accepted(self):
+        store, other = self.create_store(), self.create_store()
+        keys = [("desk", str(number)) for number in range(1_201)]
+        assert store.look(keys) == (EMPTY, {})
+        head = add(other, ("ledger", 1), requests=keys[1:])
+        assert store.look([]) == (head, {})
+        assert store.look(iter(keys)) == (head, other.find_requests(keys))
+        assert store.find_requests(keys).keys() == set(keys[1:])
+        # What it says is decided on: as after `head`, this is no news.
+        assert not store.changed()
+        add(store, ("ledger", 2), requests=keys[:1])
+        assert store.look(keys[:1])[1].keys() == {keys[0]}
+
     # --- processes ---------------------------------------------------------------------------
 
     def test_a_killed_holder_leaves_the_lock_to_others(self):

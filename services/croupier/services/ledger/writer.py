@@ -128,7 +128,7 @@ class Writer:
         self._check_fenced()
         try:
             if not self._fresh or self._store.changed():
-                self._catch_up()
+                self._catch_up(self._store.head())
         except (LogError, DataError) as error:
             self._fence(error)
         except PersistenceError as error:
@@ -318,18 +318,17 @@ class Writer:
             return _all(jobs, error)
 
     def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
-        self._catch_up()
-        keys = {request.key for job in jobs for request in job.requests}
-        done_before, durability = self._store.find_requests(keys), self._store.durability
-        turn = Turn(self.committed, done_before, self._clock(), durability)
+        head, done_before = self._store.look({one.key for job in jobs for one in job.requests})
+        self._catch_up(head)
+        turn = Turn(self.committed, done_before, self._clock(), self._store.durability)
         found = [
             turn.decide_together(job.requests) if job.atomic else turn.decide_each(job.requests)
             for job in jobs
         ]
         return turn, found
 
-    def _catch_up(self) -> None:
-        self.committed.catch_up(self._store.head())
+    def _catch_up(self, head: Head) -> None:
+        self.committed.catch_up(head)
         self._fresh = True
 
     def _commit(self, turn: Turn, end: TurnEnd) -> None:

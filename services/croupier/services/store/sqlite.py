@@ -195,6 +195,10 @@ class Recorder(library.SQLiteApplicationRecorder):
             msg = f"the stored head is none: {error}"
             raise DataError(msg) from error
 
+    def look(self, keys: Iterable[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
+        """Return the head and those of the requests that were accepted, under the turn's lock."""
+        return self.head(), self.find_requests(keys)
+
     def commit(self, records: Sequence[Notification], commit: Commit) -> None:
         """Record all or nothing; see `Store.commit`."""
         with translated():

@@ -129,6 +129,13 @@ class Store(Protocol):
         """Return the committed head."""
         ...
 
+    def look(self, keys: Iterable[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
+        """Return what `head` and `find_requests` do, as of one moment or while nobody commits.
+
+        So begins every turn: an engine that is asked over a network is asked once.
+        """
+        ...
+
     def changed(self) -> bool:
         """Return whether anybody else may have committed since the last `head`; cheap."""
         ...

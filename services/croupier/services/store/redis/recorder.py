@@ -106,7 +106,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
 
     def max_notification_id(self) -> int | None:
         """Return the last position, None in an empty log."""
-        *_, last, _ = self._servers.run(scripts.HEAD, (self._keys.head, self._keys.log))
+        *_, last, _, _ = self._servers.run(scripts.HEAD, (self._keys.head, self._keys.log))
         return int(last.partition(b"-")[0]) or None
 
     def subscribe(
@@ -124,13 +124,24 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         After a commit of which nobody knows what became of it, this settles it: either the head
         returned is that commit's, or the commit will never be recorded.
         """
+        return self._look(())[0]
+
+    def look(self, keys: Iterable[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
+        """Return the head and those of the requests that were accepted; see `Store.look`."""
+        wanted = list(keys)
+        head, found = self._look(wanted[:PAGE])
+        # Of the rest a commit after this moment is possible: the turn's own then comes in vain.
+        return head, found | self.find_requests(wanted[PAGE:])
+
+    def _look(self, wanted: Sequence[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
         if self._unsettled:
             # It may still be on its way. In another epoch it comes too late.
             self._servers.run(scripts.SETTLE, (self._keys.head,))
             self._unsettled = False
-        keys = (self._keys.head, self._keys.log)
-        form, position, recorded_us, frontier, epoch, last, length = self._servers.run(
-            scripts.HEAD, keys
+        form, position, recorded_us, frontier, epoch, last, length, found = self._servers.run(
+            scripts.HEAD,
+            (self._keys.head, self._keys.log, self._keys.requests),
+            tuple(map(request_field, wanted)),
         )
         if form is None:
             msg = "the ledger's keys were removed or others were put in their place"
@@ -145,7 +156,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             msg = f"the head is at position {at}, the log ends at {last.decode()}, with {length}"
             raise DataError(msg)
         self._seen, self._epoch = (position, recorded_us, frontier), epoch
-        return head
+        return head, _entries(wanted, found)
 
     def changed(self) -> bool:
         """Return whether somebody else has committed since the last `head` or commit."""
@@ -264,9 +275,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             some = wanted[cut : cut + PAGE]
             key = self._keys.requests
             values = self._servers.ask(key, "HMGET", key, *map(request_field, some))
-            for one, value in zip(some, values, strict=True):
-                if value is not None:
-                    found[one] = request_entry(one, value)
+            found |= _entries(some, values)
         return found
 
     def count_requests(self, last: int) -> int:
@@ -329,3 +338,11 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         if self._line is not None:
             self._line.release()
             self._line = None
+
+
+def _entries(
+    wanted: Sequence[RequestKey], values: Sequence[bytes | None]
+) -> dict[RequestKey, RequestEntry]:
+    """Return the requests of which there is a value."""
+    there = zip(wanted, values, strict=True)
+    return {one: request_entry(one, value) for one, value in there if value is not None}
