@@ -117,6 +117,17 @@ print(len(modules))
     assert int(ran.stdout) > 0
 
 
+def test_who_does_not_use_redis_loads_no_driver():
+    """It costs every start a tenth of a second and ten megabytes."""
+    program = "import sys, croupier.services.cli; print([*sys.modules])"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    loaded = ran.stdout.split("'")
+    assert "croupier.services.server" in loaded
+    assert "redis" not in loaded
+
+
 def test_no_module_outgrows_its_reader():
     long = []
     for top in (*SOURCE_ROOTS, "tests"):

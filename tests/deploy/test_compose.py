@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from croupier.services.config import split_address
-from croupier.services.store.redis.address import parse
+from croupier.services.store.redis_address import parse
 from tests.support.deployments import (
     DEPLOY,
     composed,

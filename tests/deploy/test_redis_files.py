@@ -7,8 +7,8 @@ import re
 import pytest
 from eventsourcing.persistence import OperationalError
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis_address import parse
 from tests.support.deployments import DEPLOY, composed
 from tests.support.redis_cluster import RedisCluster
 from tests.support.redis_sentinel import SERVICE, Sentinel

@@ -9,10 +9,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from croupier.services import wakeups
+from croupier.services import redis_wakeups
 from croupier.services.config import ConfigError, Settings, load
-from croupier.services.store.redis.address import parse
-from croupier.services.wakeups import NoWakeups, RedisWakeups, wakeups_of
+from croupier.services.redis_wakeups import RedisWakeups
+from croupier.services.store.redis_address import parse
+from croupier.services.wakeups import NoWakeups, wakeups_of
 from tests.support.redis_cluster import redis_cluster
 from tests.support.redis_sentinel import watched
 from tests.support.redis_server import redis_server
@@ -107,7 +108,7 @@ async def test_deployments_on_one_server_do_not_wake_each_other(server):
 
 
 async def test_after_the_server_was_away_they_wake_each_other_again(server, monkeypatch):
-    monkeypatch.setattr(wakeups, "PAUSE_MAX_S", 0.1)
+    monkeypatch.setattr(redis_wakeups, "PAUSE_MAX_S", 0.1)
     async with two(server) as (one, other):
         server.kill()
         one.wakeups.committed("main", 5)  # lost, and nobody waits for it
@@ -123,9 +124,9 @@ async def test_after_the_server_was_away_they_wake_each_other_again(server, monk
 
 
 async def test_a_server_that_says_nothing_any_more_is_left(server, monkeypatch):
-    monkeypatch.setattr(wakeups, "ALIVE_S", 0.1)
-    monkeypatch.setattr(wakeups, "PAUSE_MAX_S", 0.1)
-    connected, made = wakeups._connected, []
+    monkeypatch.setattr(redis_wakeups, "ALIVE_S", 0.1)
+    monkeypatch.setattr(redis_wakeups, "PAUSE_MAX_S", 0.1)
+    connected, made = redis_wakeups._connected, []
 
     def counted(*args):
         made.append(args)
@@ -135,7 +136,7 @@ async def test_a_server_that_says_nothing_any_more_is_left(server, monkeypatch):
         return len(made) >= 2
 
     async with two(server) as (one, other):
-        monkeypatch.setattr(wakeups, "_connected", counted)
+        monkeypatch.setattr(redis_wakeups, "_connected", counted)
         os.kill(server.pid, signal.SIGSTOP)
         try:
             await soon("both listeners on other connections", left)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from croupier.services.store.redis.address import Address, parse
 from croupier.services.store.redis.servers import connection_options, sentinel_options
+from croupier.services.store.redis_address import Address, parse
 
 
 def test_a_url_says_where_and_who():

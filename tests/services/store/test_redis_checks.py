@@ -12,8 +12,8 @@ import pytest
 
 from croupier.services.store.engine_error import EngineError
 from croupier.services.store.redis import checks
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis_address import parse
 from tests.services.store.logs import add, snapshot
 from tests.support.redis_server import redis_server
 

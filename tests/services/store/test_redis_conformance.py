@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
 from croupier.services.store.redis.scripts import COMMIT
+from croupier.services.store.redis_address import parse
 from tests.services.store.conformance import StoreConformance
 from tests.services.store.conformance_acknowledgements import AcknowledgementConformance
 from tests.support.cutting_proxy import CuttingProxy

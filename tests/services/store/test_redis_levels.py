@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
 from croupier.services.store.redis.levels import asked, least
+from croupier.services.store.redis_address import parse
 from tests.services.store.logs import EMPTY, add, draft
 from tests.support.redis_server import RedisServer
 from tests.support.waiting import until

@@ -18,9 +18,9 @@ from eventsourcing.persistence import (
 from redis.crc import key_slot
 
 from croupier.services.store.redis import committing
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
 from croupier.services.store.redis.keys import Keys
+from croupier.services.store.redis_address import parse
 from croupier.services.store.store import Commit, Head
 from tests.services.store.logs import EMPTY, add, draft, snapshot
 

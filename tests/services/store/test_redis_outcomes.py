@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from eventsourcing.persistence import OperationalError
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis_address import parse
 from croupier.services.store.store import HeadMovedError
 from tests.services.store.logs import EMPTY, add, draft
 from tests.support.proxy import Proxy

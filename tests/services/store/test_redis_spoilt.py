@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from eventsourcing.persistence import DataError
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
 from croupier.services.store.redis.keys import Keys
+from croupier.services.store.redis_address import parse
 from croupier.services.store.store import SnapshotError
 from tests.services.store.logs import add, draft, snapshot
 

@@ -12,9 +12,9 @@ import pytest
 from eventsourcing.persistence import OperationalError
 
 from croupier.services.store.redis import breaker
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.breaker import Breaker
 from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis_address import parse
 from tests.services.store.logs import add
 from tests.support.redis_server import RedisServer, free_port
 from tests.support.waiting import until

@@ -8,9 +8,9 @@ from time import monotonic
 import pytest
 
 from croupier.services.store.redis import turns
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.engine import RedisEngine
 from croupier.services.store.redis.keys import Keys
+from croupier.services.store.redis_address import parse
 from croupier.services.store.store import HeadMovedError
 from tests.services.store.logs import add, draft
 from tests.support.waiting import until

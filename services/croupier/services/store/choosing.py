@@ -16,8 +16,7 @@ from pathlib import Path
 
 from eventsourcing.persistence import PersistenceError
 
-from croupier.services.store.redis.address import KINDS, parse
-from croupier.services.store.redis.engine import RedisEngine
+from croupier.services.store.redis_address import KINDS, parse
 from croupier.services.store.sqlite import SQLiteEngine
 from croupier.services.store.store import Engine, Store
 
@@ -173,4 +172,6 @@ def _engine(text: str, data: Path) -> Engine:
     scheme, _, rest = text.partition(":")
     if scheme == SQLITE:
         return SQLiteEngine(Path(rest) if rest else data)
+    from croupier.services.store.redis.engine import RedisEngine  # noqa: PLC0415  # it loads the driver, which only who uses Redis pays for
+
     return RedisEngine(parse(text))

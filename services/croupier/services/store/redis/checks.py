@@ -12,10 +12,10 @@ from redis import exceptions as theirs
 
 from croupier.services.store.engine_error import EngineError
 from croupier.services.store.redis import scripts
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.errors import said
 from croupier.services.store.redis.keys import FORMAT, Directory, Keys
 from croupier.services.store.redis.servers import Line, Node, Servers, check_is_master
+from croupier.services.store.redis_address import Address
 
 VERSION_LEAST = (7, 2)
 """WAITAOF, and scripts that say what they do."""

@@ -12,8 +12,8 @@ from redis import exceptions as theirs
 from redis.cluster import ClusterNode, RedisCluster
 from redis.crc import key_slot
 
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.servers import Node, Servers, connection_options
+from croupier.services.store.redis_address import Address
 
 # The driver has no types for it.
 _CLUSTER: Any = RedisCluster

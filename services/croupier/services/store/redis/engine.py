@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.services.store.engine_error import EngineError
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.checks import check
 from croupier.services.store.redis.keys import FORMAT, Directory, Keys
 from croupier.services.store.redis.levels import asked
 from croupier.services.store.redis.reaching import servers_of
 from croupier.services.store.redis.recorder import Recorder
+from croupier.services.store.redis_address import Address
 
 
 class RedisEngine:

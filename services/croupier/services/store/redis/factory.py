@@ -7,12 +7,12 @@ from typing import Any, cast
 from eventsourcing.persistence import InfrastructureFactory, ProcessRecorder
 from eventsourcing.utils import resolve_topic
 
-from croupier.services.store.redis.address import parse
 from croupier.services.store.redis.keys import Keys
 from croupier.services.store.redis.library import FollowerRecorder, StreamRecorder
 from croupier.services.store.redis.log import Log, OriginatorIdType
 from croupier.services.store.redis.reaching import servers_of
 from croupier.services.store.redis.recorder import Recorder
+from croupier.services.store.redis_address import parse
 
 
 class FollowingRecorder(FollowerRecorder, Recorder, ProcessRecorder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from croupier.services.store.redis.address import Address
+from croupier.services.store.redis_address import Address
 
 MEMORY, FSYNC = "memory", "fsync"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.cluster import Cluster
 from croupier.services.store.redis.errors import translated
 from croupier.services.store.redis.servers import OneServer, Servers
+from croupier.services.store.redis_address import Address
 
 
 def servers_of(address: Address) -> Servers:

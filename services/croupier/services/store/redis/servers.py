@@ -16,10 +16,10 @@ from redis.connection import Connection, ConnectionPool, SSLConnection
 from redis.retry import Retry
 from redis.sentinel import Sentinel, SentinelConnectionPool
 
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.breaker import Breaker
 from croupier.services.store.redis.errors import translated
 from croupier.services.store.redis.scripts import Script
+from croupier.services.store.redis_address import Address
 
 T = TypeVar("T")
 

@@ -11,9 +11,9 @@ from time import monotonic
 import structlog
 from redis import exceptions as theirs
 
-from croupier.services.store.redis.address import Address
 from croupier.services.store.redis.levels import FSYNC, MEMORY, least, reached
 from croupier.services.store.redis.servers import Line
+from croupier.services.store.redis_address import Address
 
 logger = structlog.get_logger()
 
