@@ -1,7 +1,7 @@
 """Fixtures of the acceptance tests, and on which engines they run.
 
-The usual engine is SQLite; `CROUPIER_TEST_ENGINE=redis` runs everything on Redis. What is of the
-engine's making or near it runs on both in any case.
+They run on each, but for those of `WHATEVER_THE_ENGINE`, whose usual engine is SQLite;
+`CROUPIER_TEST_ENGINE=redis` runs everything on Redis alone, those too.
 """
 
 from __future__ import annotations
@@ -18,46 +18,52 @@ from tests.support.serving import serve, tokens
 
 __all__ = ["casino", "serve", "tokens"]
 
-ON_EVERY_ENGINE = {
-    "test_batches",
-    "test_committed_draws",
-    "test_fair_share",
-    "test_fish_prawn_crab",
-    "test_kill",
-    "test_long_play",
-    "test_metrics_agree",
-    "test_once",
-    "test_pot",
-    "test_reads",
-    "test_replay_command",
-    "test_royal_casino",
-    "test_streams",
-    "test_twelve_high",
-    "test_two_processes",
-    "test_validate_only",
-    "test_void_round",
-    "test_watching",
+WHATEVER_THE_ENGINE = {
+    # They choose their engines themselves.
+    "test_backup",
+    "test_drills",
+    "test_engines",
+    "test_migrate_command",
+    "test_topologies",
+    "test_unfence_command",
+    "test_wakeups",
+    # What they are about has no engine: processes, connections, callers, what is printed.
+    "test_bad_start",
+    "test_callers",
+    "test_connections",
+    "test_demo",
+    "test_exemplars",
+    "test_health_command",
+    "test_logs",
+    "test_places",
+    "test_settings",
+    "test_soak",
+    "test_traces",
 }
-"""All games, and all that depends on commits, heads and tails. Not what is refused before it comes
-to an engine, nor what has no server."""
+"""All other modules run on every engine: the games, and whatever is refused, recorded or read."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    everywhere = Path(metafunc.module.__file__).stem in ON_EVERY_ENGINE
+    everywhere = Path(metafunc.module.__file__).stem not in WHATEVER_THE_ENGINE
     of_files = metafunc.definition.get_closest_marker("sqlite")
     if everywhere and not of_files and "CROUPIER_TEST_ENGINE" not in os.environ:
-        metafunc.parametrize("engine", ENGINES, indirect=True)
+        metafunc.parametrize("engine", ENGINES, indirect=True, scope="module")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def engine(request: pytest.FixtureRequest):
+    """Let servers of these tests use an engine; a server for a whole module asks for it first."""
+    name = getattr(request, "param", USUAL)
+    with on_engine(name):
+        yield name
 
 
 @pytest.fixture(autouse=True)
-def engine(request: pytest.FixtureRequest):
-    """Let servers of this test use its engine; tests marked `sqlite(why)` have no other."""
-    name = getattr(request, "param", USUAL)
+def _of_sqlite_alone(request: pytest.FixtureRequest, engine: str):
+    """Tests marked `sqlite(why)` have no other engine."""
     of_files = request.node.get_closest_marker("sqlite")
-    if of_files and name != SQLITE:
+    if of_files and engine != SQLITE:
         pytest.skip(f"of SQLite alone: {of_files.args[0]}")
-    with on_engine(name):
-        yield name
 
 
 @pytest.fixture(autouse=True)

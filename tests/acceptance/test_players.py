@@ -53,7 +53,7 @@ class House:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def house(tmp_path_factory: pytest.TempPathFactory, engine: str) -> AsyncIterator[House]:
     folder = tmp_path_factory.mktemp("house")
     tokens = Tokens(folder / "tokens.json")
     held = (

@@ -68,7 +68,7 @@ async def log(client: Client) -> list[events_pb2.Event]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def past(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Past]:
+async def past(tmp_path_factory: pytest.TempPathFactory, engine: str) -> AsyncIterator[Past]:
     with ServerProcess(tmp_path_factory.mktemp("past") / "data") as server:
         await play_all(server.address, rounds=12, seed=3, say=lambda *_, **__: None)
         client = Client(server.address)

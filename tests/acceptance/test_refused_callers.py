@@ -39,7 +39,7 @@ class Staff:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def staff(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Staff]:
+async def staff(tmp_path_factory: pytest.TempPathFactory, engine: str) -> AsyncIterator[Staff]:
     folder = tmp_path_factory.mktemp("staff")
     tokens = Tokens(folder / "tokens.json")
     held = {

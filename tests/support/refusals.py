@@ -93,7 +93,7 @@ class Casino:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def casino(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Casino]:
+async def casino(tmp_path_factory: pytest.TempPathFactory, engine: str) -> AsyncIterator[Casino]:
     data = tmp_path_factory.mktemp("refusals") / "data"
     async with serving(data) as served:
         client = await served.client()
