@@ -20,11 +20,13 @@ T = TypeVar("T")
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the fastest event loop there is."""
-    loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
-    with contextlib.suppress(ImportError):  # uvloop is not on every platform
-        loop_factory = import_module("uvloop").new_event_loop
-    with asyncio.Runner(loop_factory=loop_factory) as runner:
-        return runner.run(coroutine)
+    # Whoever is ended before it began says no word of it.
+    with contextlib.closing(coroutine):
+        loop_factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+        with contextlib.suppress(ImportError):  # uvloop is not on every platform
+            loop_factory = import_module("uvloop").new_event_loop
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            return runner.run(coroutine)
 
 
 def raise_file_limit() -> None:
