@@ -79,7 +79,7 @@ async def test_a_fault_of_the_program_is_told(told, monkeypatch):
     def broken(*args):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("croupier.services.ledger.writer.Turn", broken)
+    monkeypatch.setattr("croupier.services.ledger.decider.Turn", broken)
     await asyncio.gather(house.deposit("anna", 5), return_exceptions=True)
     assert [turn.outcome for turn in turns] == [Outcome.FAILED]
 

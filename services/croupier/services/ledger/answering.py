@@ -10,10 +10,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import structlog
+
+from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Job
 from croupier.services.ledger.blocking import in_thread
 from croupier.services.ledger.turn import Answer, Receipt
 from croupier.services.store.store import Store
+
+logger = structlog.get_logger()
 
 Turn = tuple[Sequence[Job], Sequence[list[Answer]], int]
 """The jobs of a turn, the answers of each, and the position to which it committed, 0 if to none."""
@@ -80,3 +85,17 @@ class Answering:
             else one
             for one in answers
         ]
+
+
+def for_all(jobs: Sequence[Job], error: Exception) -> list[list[Answer]]:
+    """Return the same answer for every request of some jobs."""
+    return [[error] * len(job.requests) for job in jobs]
+
+
+def unavailable(ledger: str, error: Exception) -> Refused:
+    """Return what callers are told while a store does not answer; why is logged."""
+    logger.error("store unavailable", ledger=ledger, error=str(error))
+    return Refused(
+        Reason.STORE_UNAVAILABLE,
+        "the ledger's store did not answer; ask again with the same request id",
+    )

@@ -20,9 +20,10 @@ from opentelemetry import trace
 from opentelemetry.trace import Link, Span
 
 from croupier.services.ledger.admission import Job
+from croupier.services.ledger.decider import Decided
 from croupier.services.ledger.observer import TurnEnd
 from croupier.services.ledger.requests import Request
-from croupier.services.ledger.turn import Answer, Found, Turn
+from croupier.services.ledger.turn import Answer, Turn
 from croupier.services.ledger.writer import Writer
 
 LINKS_MAX = 128
@@ -73,9 +74,9 @@ class TracedWriter(Writer):
         with trace.use_span(turn, end_on_exit=True):
             return super()._record(jobs)
 
-    def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
+    def _decide(self, jobs: Sequence[Job], *, look: bool = False) -> Decided:
         with self._tracer.start_as_current_span("decide"):
-            return super()._decide(jobs)
+            return super()._decide(jobs, look=look)
 
     def _commit(self, turn: Turn, end: TurnEnd) -> None:
         attributes = {

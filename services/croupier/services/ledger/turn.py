@@ -62,6 +62,8 @@ class Turn:
     ) -> None:
         self.sealed: list[Sealed] = []
         self.entries: list[RequestEntry] = []
+        self.assumed_new: frozenset[RequestKey] | None = None
+        """Ids that were taken for new on an assumed head; see `Commit`."""
         self._committed = committed
         self._done_before = done_before
         self._now_us = now_us
@@ -164,7 +166,12 @@ class Turn:
     def commit(self) -> Commit:
         """Return what to record beside the sealed events."""
         head = Head(self._frontier, self._recorded_us)
-        return Commit(expected=self._committed.head, head=head, requests=self.entries)
+        return Commit(
+            expected=self._committed.head,
+            head=head,
+            requests=self.entries,
+            assumed_new=self.assumed_new,
+        )
 
     def committed_now(self) -> None:
         """Let the committed state take over the turn's layer."""

@@ -16,12 +16,13 @@ from time import perf_counter
 import structlog
 from eventsourcing.persistence import DataError, PersistenceError
 
-from croupier.domain.errors import Reason, Refused
+from croupier.domain.errors import Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.answering import Answering
+from croupier.services.ledger.answering import Answering, for_all, unavailable
 from croupier.services.ledger.blocking import in_thread
 from croupier.services.ledger.book import LogError, LostError, NewerLogError
 from croupier.services.ledger.committed import Committed
+from croupier.services.ledger.decider import Decided, Decider
 from croupier.services.ledger.fence import RECENT, refusal
 from croupier.services.ledger.limits import Limits
 from croupier.services.ledger.observer import Observer, Outcome, TurnEnd
@@ -30,7 +31,14 @@ from croupier.services.ledger.requests import Request
 from croupier.services.ledger.rounds import Rounds
 from croupier.services.ledger.snapshots import Snapshots
 from croupier.services.ledger.turn import Answer, Found, Receipt, Turn, original
-from croupier.services.store.store import Commit, Head, HeadMovedError, RequestEntry, Store
+from croupier.services.store.store import (
+    AssumptionError,
+    Commit,
+    Head,
+    HeadMovedError,
+    RequestEntry,
+    Store,
+)
 
 logger = structlog.get_logger()
 
@@ -63,7 +71,7 @@ class Writer:
         self._ledger = ledger
         self._store = store
         self._observer = observer
-        self._clock = clock
+        self._decider = Decider(store, clock)
         self._limits = limits
         self._admission = Admission(limits.queue)
         self._rounds = rounds
@@ -128,11 +136,12 @@ class Writer:
         self._check_fenced()
         try:
             if not self._fresh or self._store.changed():
-                self._catch_up(self._store.head())
+                self.committed.catch_up(self._store.head())
+                self._fresh = True
         except (LogError, DataError) as error:
             self._fence(error)
         except PersistenceError as error:
-            raise self._unavailable(error) from error
+            raise unavailable(self._ledger, error) from error
         self._check_fenced()
 
     @property
@@ -189,7 +198,7 @@ class Writer:
             if self._store.try_lock():
                 return self._locked_turn()
         except (OSError, PersistenceError) as error:
-            self._admission.refuse_all(self._unavailable(error))
+            self._admission.refuse_all(unavailable(self._ledger, error))
             self._go_on()
             return 0
         self._waiting = asyncio.create_task(self._turn_later())
@@ -203,7 +212,7 @@ class Writer:
             self._locked_turn()
             self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
-            self._admission.refuse_all(self._unavailable(error))
+            self._admission.refuse_all(unavailable(self._ledger, error))
         finally:
             if self._waiting is asyncio.current_task():
                 self._waiting = None
@@ -228,7 +237,7 @@ class Writer:
         """Decide jobs again, since somebody else was first: fewer at once, and a bit later."""
         pause_s = self._pace.lost()
         if self._pace.is_hopeless:
-            self._answering.give(jobs, _all(jobs, self._unavailable(error)), 0)
+            self._answering.give(jobs, for_all(jobs, unavailable(self._ledger, error)), 0)
             self._go_on()
             return len(jobs)
         self._admission.put_back(jobs)
@@ -296,9 +305,7 @@ class Writer:
 
     def _answers(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Answer]]:
         try:
-            turn, found = self._decide(jobs)
-            if turn.sealed:
-                self._commit(turn, end)
+            found = self._recorded(jobs, end)
             self._fresh = True
             return [[self._answer(one) for one in job] for job in found]
         except HeadMovedError:
@@ -306,30 +313,32 @@ class Writer:
         except (LogError, DataError) as error:
             end.outcome = Outcome.FENCED
             self._fence(error)
-            return _all(jobs, self._fenced_refusal())
+            return for_all(jobs, self._fenced_refusal())
         except PersistenceError as error:
             end.outcome = Outcome.UNAVAILABLE
-            return _all(jobs, self._unavailable(error))
+            return for_all(jobs, unavailable(self._ledger, error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
             end.outcome = Outcome.FAILED
             self._forget()
-            return _all(jobs, error)
+            return for_all(jobs, error)
 
-    def _decide(self, jobs: Sequence[Job]) -> tuple[Turn, list[list[Found]]]:
-        head, done_before = self._store.look({one.key for job in jobs for one in job.requests})
-        self._catch_up(head)
-        turn = Turn(self.committed, done_before, self._clock(), self._store.durability)
-        found = [
-            turn.decide_together(job.requests) if job.atomic else turn.decide_each(job.requests)
-            for job in jobs
-        ]
-        return turn, found
+    def _recorded(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Found]]:
+        turn, found = self._decide(jobs)
+        try:
+            if turn.sealed:
+                self._commit(turn, end)
+        except AssumptionError:
+            turn, found = self._decide(jobs, look=True)
+            if turn.sealed:
+                self._commit(turn, end)
+        return found
 
-    def _catch_up(self, head: Head) -> None:
-        self.committed.catch_up(head)
-        self._fresh = True
+    def _decide(self, jobs: Sequence[Job], *, look: bool = False) -> Decided:
+        """Decide jobs; with `look` nothing is assumed."""
+        how = self._decider.look if look else self._decider.decide
+        return how(jobs, self.committed)
 
     def _commit(self, turn: Turn, end: TurnEnd) -> None:
         """Record a turn, and find out what became of it where the engine does not say.
@@ -386,14 +395,3 @@ class Writer:
     def _check_fenced(self) -> None:
         if self.fenced:
             raise self._fenced_refusal()
-
-    def _unavailable(self, error: Exception) -> Refused:
-        logger.error("store unavailable", ledger=self._ledger, error=str(error))
-        return Refused(
-            Reason.STORE_UNAVAILABLE,
-            "the ledger's store did not answer; ask again with the same request id",
-        )
-
-
-def _all(jobs: Sequence[Job], error: Exception) -> list[list[Answer]]:
-    return [[error] * len(job.requests) for job in jobs]

@@ -23,6 +23,10 @@ class HeadMovedError(IntegrityError):
     """The head is not where the commit expected it: somebody else committed first."""
 
 
+class AssumptionError(HeadMovedError):
+    """What a turn was decided on without a look is not so: look, and decide it again at once."""
+
+
 class NewerLayoutError(PersistenceError):
     """A newer program made the store; this one would not understand it."""
 
@@ -108,13 +112,15 @@ class Commit:
     """What a transaction records beside its events, and the head on which it was decided.
 
     Snapshots replace those of the same names. A commit may have no events: it leaves the head
-    where it is.
+    where it is. `assumed_new` are request ids that were taken for new on an assumed head, those of
+    `requests` and of what was refused; None where they were looked for.
     """
 
     expected: Head
     head: Head
     requests: Sequence[RequestEntry] = ()
     snapshots: Sequence[Snapshot] = ()
+    assumed_new: frozenset[RequestKey] | None = None
 
 
 class Store(Protocol):
@@ -130,9 +136,14 @@ class Store(Protocol):
         ...
 
     def look(self, keys: Iterable[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
-        """Return what `head` and `find_requests` do, as of one moment or while nobody commits.
+        """Return what `head` and `find_requests` do, as of one moment or while nobody commits."""
+        ...
 
-        So begins every turn: an engine that is asked over a network is asked once.
+    def assumed_head(self) -> Head | None:
+        """Return where the head is unless somebody else committed; None where one has to look.
+
+        An engine over a network spares a turn the look as long as nobody else seems to write. What
+        is decided on it counts only once `commit` has compared it, and the ids in `assumed_new`.
         """
         ...
 
@@ -145,6 +156,7 @@ class Store(Protocol):
 
         Raises:
             HeadMovedError: nothing was recorded, since the head is not the expected one.
+            AssumptionError: nor was it, since something is not as it was assumed.
             PersistenceError: the engine failed; whether it committed has to be looked up.
 
         """

@@ -64,6 +64,7 @@ def commit_arguments(
     requests = {request_field(one.key): request_value(one) for one in commit.requests}
     if len(requests) != len(commit.requests):
         raise IntegrityError("a request is there twice")
+    refused = {request_field(key) for key in commit.assumed_new or ()} - requests.keys()
     arguments: list[Any] = [
         expected.position,
         expected.frontier.to_bytes(),
@@ -77,6 +78,7 @@ def commit_arguments(
         len(requests),
         len(commit.snapshots),
         turns.notice_ms,
+        len(refused),
     ]
     for name, first in zip(streams, firsts, strict=True):
         arguments += (name, first)
@@ -85,6 +87,7 @@ def commit_arguments(
         arguments += (field, value)
     for one in commit.snapshots:
         arguments += (one.position, one.stamp, one.digest(), one.state)
+    arguments += refused
     return [
         *keys.own,
         keys.queue,

@@ -35,6 +35,7 @@ from croupier.services.store.redis.servers import Line, Servers
 from croupier.services.store.redis.turns import Turns
 from croupier.services.store.redis.waiting import wait_for
 from croupier.services.store.store import (
+    AssumptionError,
     Commit,
     Head,
     HeadMovedError,
@@ -42,6 +43,9 @@ from croupier.services.store.store import (
     RequestKey,
     Snapshot,
 )
+
+ALONE = 16
+"""After so many commits among which it noticed no other writer, a writer does not look for one."""
 
 RECORD_S = 0.000_1
 """How much longer a server may take for each record of a commit: many times what it needs."""
@@ -64,6 +68,10 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         self._epoch: bytes | None = None
         self._unsettled = False
         self._seen: tuple[bytes, ...] = ()
+        self._left: Head | None = None
+        """The head as it was when this writer last saw it."""
+        self._alone = 0
+        """How many commits it has made since it noticed another writer."""
         self._confirms = asked(servers.address) != self.durability
         self._line: Line | None = None
         """On which commits were made that nobody has confirmed."""
@@ -156,7 +164,13 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             msg = f"the head is at position {at}, the log ends at {last.decode()}, with {length}"
             raise DataError(msg)
         self._seen, self._epoch = (position, recorded_us, frontier), epoch
+        if head != self._left:
+            self._left, self._alone = head, 0
         return head, _entries(wanted, found)
+
+    def assumed_head(self) -> Head | None:
+        """Return the head that this writer left, unless somebody else may have moved it."""
+        return None if self._alone < ALONE or self._unsettled else self._left
 
     def changed(self) -> bool:
         """Return whether somebody else has committed since the last `head` or commit."""
@@ -166,6 +180,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
 
     def commit(self, records: Sequence[Notification], commit: Commit) -> None:
         """Record all or nothing; see `Store.commit`."""
+        assumed = commit.assumed_new is not None
         if self._epoch is None or self._unsettled:
             self.head()
         assert self._epoch is not None
@@ -178,16 +193,21 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         match answer:
             case [b"OK"]:
                 self._turns.recorded()
+                self._left, self._alone = commit.head, self._alone + 1
                 at, us = (b"%d" % one for one in (commit.head.position, commit.head.recorded_us))
                 self._seen = (at, us, commit.head.frontier.to_bytes())
+            case [b"MOVED" | b"KNOWN", *_] if assumed:
+                self._alone = 0
+                raise AssumptionError("somebody else has committed, or the request is known")
             case [b"MOVED", *_]:
                 self._turns.lost()
                 msg = f"the head is not at {commit.expected.position} any more"
                 raise HeadMovedError(msg)
             case [b"NEXT"]:
+                self._alone = 0
                 self._turns.lost()
                 raise HeadMovedError("another writer is next")
-            case [b"EXISTS", what]:
+            case [b"EXISTS" | b"KNOWN", what]:
                 raise IntegrityError(what.decode())
             case [b"DENIED", what]:
                 raise InterfaceError(f"the user may not {what.decode()}")

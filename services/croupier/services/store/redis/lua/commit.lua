@@ -5,21 +5,24 @@
 -- KEYS  head, log, requests, streams, queue; each stream's index; each snapshot
 -- ARGV  the head that is expected: position, frontier, epoch; who commits; the new head: position,
 --       recorded_us, frontier; how many streams, records, requests, snapshots; how long whoever is
---       next has to notice, milliseconds; then of each
+--       next has to notice, milliseconds; how many requests were refused as if they were new; then of each
 --       stream    its name, the version of its first record
 --       record    the number of its stream, version, topic, state
 --       request   its field, its value
 --       snapshot  position, stamp, digest, state
+--       refused   its field
 local HEAD, LOG, REQUESTS, STREAMS, QUEUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local CHUNK = 1000 -- what unpack may spread over a call's arguments
 
 local position = ARGV[1]
 local streams, records = tonumber(ARGV[8]), tonumber(ARGV[9])
 local requests, snapshots = tonumber(ARGV[10]), tonumber(ARGV[11])
-local of_streams = 13
+local refused = tonumber(ARGV[13])
+local of_streams = 14
 local of_records = of_streams + 2 * streams
 local of_requests = of_records + 4 * records
 local of_snapshots = of_requests + 2 * requests
+local of_refused = of_snapshots + 4 * snapshots
 
 -- Is it decided on the head there is, and is it this writer's turn?
 local head = redis.call('HMGET', HEAD, 'format', 'position', 'frontier', 'epoch', 'next', 'next_until_ms', 'requests')
@@ -52,16 +55,22 @@ for number = 1, streams do
     return { 'EXISTS', 'version ' .. first .. ' is not the next of ' .. ARGV[of_streams + 2 * number - 2] }
   end
 end
-for start = 0, requests - 1, CHUNK do
-  local fields = {}
-  for number = start, math.min(start + CHUNK, requests) - 1 do
-    fields[#fields + 1] = ARGV[of_requests + 2 * number]
-  end
-  for number, found in ipairs(redis.call('HMGET', REQUESTS, unpack(fields))) do
-    if found then
-      return { 'EXISTS', 'request ' .. fields[number] }
+local function known_of(count, first, step)
+  for start = 0, count - 1, CHUNK do
+    local fields = {}
+    for number = start, math.min(start + CHUNK, count) - 1 do
+      fields[#fields + 1] = ARGV[first + step * number]
+    end
+    for number, found in ipairs(redis.call('HMGET', REQUESTS, unpack(fields))) do
+      if found then
+        return fields[number]
+      end
     end
   end
+end
+local before = known_of(requests, of_requests, 2) or known_of(refused, of_refused, 1)
+if before then
+  return { 'KNOWN', 'request ' .. before }
 end
 for number = 1, snapshots do
   redis.call('HLEN', KEYS[5 + streams + number])
