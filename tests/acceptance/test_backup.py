@@ -195,6 +195,7 @@ async def test_a_ledger_in_redis_is_copied_while_it_is_played_and_put_back_as_a_
                 log = [event async for event in client.audit.events(LEDGER)]
             assert server.stop() == 0
     position = manifest(copies, LEDGER)["position"]
+    assert manifest(copies, LEDGER)["engine"] == "redis"
     assert max(one.position for one in before.values()) <= position < len(log)
     await run("restore", f"--from={copies}", f"--data={fresh}")
     with ServerProcess(fresh) as server:

@@ -204,7 +204,16 @@ async def test_a_copy_that_is_not_what_it_says_is_not_put_back(
     damage(copies)
     with pytest.raises(BackupError, match=said):
         put_back(copies, tmp_path / "restored")
-    assert list((tmp_path).glob("restored/*")) == []
+    assert not (tmp_path / "restored").exists()
+
+
+async def test_a_restore_that_fails_takes_away_the_folders_that_it_made(data, copies, tmp_path):
+    back_up(data, LEDGER, copies)
+    (copies / f"{LEDGER}.db").write_bytes(b"")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(BackupError, match="0 bytes"):
+        put_back(copies, tmp_path / "there" / "new" / "restored")
+    assert list((tmp_path / "there").iterdir()) == []
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm"])
@@ -225,7 +234,7 @@ async def test_of_two_copies_one_of_which_is_broken_none_is_put_back(data, copie
     (copies / "zulu.db").write_bytes(b"")
     with pytest.raises(BackupError, match="zulu: 0 bytes"):
         put_back(copies, tmp_path / "restored")
-    assert list((tmp_path / "restored").iterdir()) == []
+    assert not (tmp_path / "restored").exists()
     restore(copies, manifests_in(copies, ["alpha"]), tmp_path / "restored")
     with pytest.raises(BackupError, match="has no copy of elsewhere"):
         manifests_in(copies, ["alpha", "elsewhere"])

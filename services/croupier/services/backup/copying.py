@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -56,7 +56,7 @@ def back_up(data: Path, ledger: str, folder: Path) -> Manifest:
     source = data / f"{ledger}.db"
     if not source.is_file():
         raise BackupError(f"{data} has no ledger {ledger}")
-    return _back_up(ledger, folder, partial(copy_file, source))
+    return _back_up(ledger, "sqlite", folder, partial(copy_file, source))
 
 
 def back_up_from(engine: Engine, ledger: str, folder: Path) -> Manifest:
@@ -70,10 +70,10 @@ def back_up_from(engine: Engine, ledger: str, folder: Path) -> Manifest:
     if not engine.exists(ledger):
         raise BackupError(f"{engine.where} has no ledger {ledger}")
     with closing(engine.open(ledger)) as source:
-        return _back_up(ledger, folder, partial(read_out, source))
+        return _back_up(ledger, engine.name, folder, partial(read_out, source))
 
 
-def _back_up(ledger: str, folder: Path, copy: Callable[[Path], None]) -> Manifest:
+def _back_up(ledger: str, engine: str, folder: Path, copy: Callable[[Path], None]) -> Manifest:
     """Let a copy be made, and give it its name once it is found whole."""
     target = folder / f"{ledger}.db"
     if target.exists() or (folder / f"{ledger}{SUFFIX}").exists():
@@ -85,13 +85,13 @@ def _back_up(ledger: str, folder: Path, copy: Callable[[Path], None]) -> Manifes
             copy(made)
         except (LogError, PersistenceError) as error:
             raise BackupError(f"{ledger}: cannot be copied: {error}") from error
-        manifest = _described(ledger, made, target.name)
+        manifest = _described(ledger, engine, made, target.name)
         _put(made, target)
     manifest.save(folder)
     return manifest
 
 
-def _described(ledger: str, copy: Path, name: str) -> Manifest:
+def _described(ledger: str, engine: str, copy: Path, name: str) -> Manifest:
     """Return the manifest of a copy that was read whole."""
     with _explained(ledger), opened_copy(copy) as store:
         head, book = read_whole(store)
@@ -100,7 +100,7 @@ def _described(ledger: str, copy: Path, name: str) -> Manifest:
     return Manifest(
         format=FORMAT,
         ledger=ledger,
-        engine="sqlite",
+        engine=engine,
         file=name,
         position=head.position,
         root=head.frontier.root.hex(),
@@ -150,6 +150,7 @@ def restore(folder: Path, manifests: Iterable[Manifest], data: Path) -> None:
         for suffix in _BESIDE:
             if (there := data / f"{manifest.ledger}.db{suffix}").exists():
                 raise BackupError(f"{there} exists; a restore never overwrites")
+    new = [folder for folder in (data, *data.parents) if not folder.exists()]
     data.mkdir(parents=True, exist_ok=True)
     placed: list[Path] = []
     try:
@@ -160,6 +161,9 @@ def restore(folder: Path, manifests: Iterable[Manifest], data: Path) -> None:
     except BaseException:
         for target in placed:
             target.unlink()
+        with suppress(OSError):  # somebody else has put something there meanwhile
+            for one in new:
+                one.rmdir()
         raise
 
 
@@ -182,7 +186,7 @@ def _described_again(manifest: Manifest, made: Path) -> Manifest:
         raise BackupError(f"{manifest.ledger}: {size} bytes, the manifest says {manifest.bytes}")
     if digest_of(made) != manifest.sha256:
         raise BackupError(f"{manifest.ledger}: the file is not the one of the manifest (sha256)")
-    return _described(manifest.ledger, made, manifest.file)
+    return _described(manifest.ledger, manifest.engine, made, manifest.file)
 
 
 # --- the draw key ---------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ class BackupError(Exception):
 class Manifest:
     """What a copy of a ledger holds. Times are UTC.
 
+    The copy is a file of SQLite whatever `engine` the ledger was in.
     `position` and `root` (hexadecimal) are the log's size and tree; `recorded_time` is when its
     last event was recorded: what was acknowledged later is not in the copy. `bytes` and `sha256`
     are the file's.
