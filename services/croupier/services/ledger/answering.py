@@ -16,6 +16,7 @@ from croupier.domain.errors import Reason, Refused
 from croupier.services.ledger.admission import Job
 from croupier.services.ledger.blocking import in_thread
 from croupier.services.ledger.turn import Answer, Receipt
+from croupier.services.often import Often
 from croupier.services.store.store import Store
 
 logger = structlog.get_logger()
@@ -92,10 +93,18 @@ def for_all(jobs: Sequence[Job], error: Exception) -> list[list[Answer]]:
     return [[error] * len(job.requests) for job in jobs]
 
 
-def unavailable(ledger: str, error: Exception) -> Refused:
-    """Return what callers are told while a store does not answer; why is logged."""
-    logger.error("store unavailable", ledger=ledger, error=str(error))
-    return Refused(
-        Reason.STORE_UNAVAILABLE,
-        "the ledger's store did not answer; ask again with the same request id",
-    )
+class Unavailable:
+    """What callers of a ledger are told while its store does not answer; why is logged."""
+
+    def __init__(self, ledger: str) -> None:
+        self._ledger = ledger
+        self._often = Often()
+
+    def __call__(self, error: Exception) -> Refused:
+        """Return the refusal that an error of the store ends in."""
+        if times := self._often.due(self._ledger):
+            logger.error("store unavailable", ledger=self._ledger, error=str(error), times=times)
+        return Refused(
+            Reason.STORE_UNAVAILABLE,
+            "the ledger's store did not answer; ask again with the same request id",
+        )

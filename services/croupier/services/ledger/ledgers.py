@@ -24,6 +24,7 @@ from croupier.services.ledger.seen import Seen
 from croupier.services.ledger.summary import Summary, glance
 from croupier.services.ledger.turn import Receipt, check_clock, check_times
 from croupier.services.ledger.writer import Writer
+from croupier.services.often import Often
 from croupier.services.store.store import Engine, Head, NewerLayoutError, Store
 
 logger = structlog.get_logger()
@@ -84,6 +85,7 @@ class Ledgers(Fenced):
         self._unfencing: set[asyncio.Task[Receipt]] = set()
         self.away: dict[str, str] = {}
         """Ledgers whose store could not be opened, and why."""
+        self._often = Often()
         self._newer: dict[str, str] = {}
 
     def recover(self) -> None:
@@ -257,7 +259,10 @@ class Ledgers(Fenced):
             ledger = self._opened(ledger_id)
             return ledger.summary() if ledger.fenced or ledger.exists() else None
         except PersistenceError as error:
-            logger.error("store unavailable", ledger=ledger_id, error=str(error))  # noqa: TRY400
+            if times := self._often.due(ledger_id):
+                logger.error(  # noqa: TRY400  # an engine that is away has no traceback to learn from
+                    "store unavailable", ledger=ledger_id, error=str(error), times=times
+                )
         except Refused as refused:
             if refused.reason not in (Reason.LEDGER_FENCED, Reason.STORE_UNAVAILABLE):
                 raise
@@ -269,7 +274,9 @@ class Ledgers(Fenced):
         try:
             found = {*self.engine.ledgers(), *self._seen.ledgers()}
         except PersistenceError as error:
-            raise _away("the engine does not say which ledgers there are", error) from error
+            raise self._engine_away(
+                "the engine does not say which ledgers there are", error
+            ) from error
         return sorted(filter(is_id, found))
 
     def _exists(self, ledger_id: str) -> bool:
@@ -277,7 +284,9 @@ class Ledgers(Fenced):
         try:
             return self.engine.exists(ledger_id) or self._seen.get(ledger_id).position > 0
         except PersistenceError as error:
-            raise _away("the engine does not say whether there is such a ledger", error) from error
+            raise self._engine_away(
+                "the engine does not say whether there is such a ledger", error
+            ) from error
 
     def _opened(self, ledger_id: str) -> Ledger:
         ledger = self._open.get(ledger_id)
@@ -316,7 +325,10 @@ class Ledgers(Fenced):
             self.away[ledger_id] = str(error)
             if isinstance(error, NewerLayoutError):
                 self._newer[ledger_id] = str(error)
-            logger.error("store cannot be opened", ledger=ledger_id, error=str(error))  # noqa: TRY400  # a broken file has no traceback to learn from
+            if times := self._often.due(ledger_id):
+                logger.error(  # noqa: TRY400  # a broken file has no traceback to learn from
+                    "store cannot be opened", ledger=ledger_id, error=str(error), times=times
+                )
             raise Refused(
                 Reason.STORE_UNAVAILABLE,
                 "the ledger's store cannot be opened; ask again with the same request id",
@@ -324,7 +336,7 @@ class Ledgers(Fenced):
         self.away.pop(ledger_id, None)
         return store
 
-
-def _away(message: str, error: PersistenceError) -> Refused:
-    logger.error("engine away", error=str(error))
-    return Refused(Reason.STORE_UNAVAILABLE, f"{message}; ask again with the same request id")
+    def _engine_away(self, message: str, error: PersistenceError) -> Refused:
+        if times := self._often.due(""):
+            logger.error("engine away", error=str(error), times=times)
+        return Refused(Reason.STORE_UNAVAILABLE, f"{message}; ask again with the same request id")

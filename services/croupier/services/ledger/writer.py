@@ -18,7 +18,7 @@ from eventsourcing.persistence import DataError, PersistenceError
 
 from croupier.domain.errors import Refused
 from croupier.services.ledger.admission import Admission, Job
-from croupier.services.ledger.answering import Answering, for_all, unavailable
+from croupier.services.ledger.answering import Answering, Unavailable, for_all
 from croupier.services.ledger.blocking import in_thread
 from croupier.services.ledger.book import LogError, LostError, NewerLogError
 from croupier.services.ledger.committed import Committed
@@ -78,6 +78,7 @@ class Writer:
         self._waiting: asyncio.Task[None] | None = None
         self._pace = Pace(limits.batch)
         self._answering = Answering(ledger, store, self._go_on)
+        self._unavailable = Unavailable(ledger)
         self._idle = asyncio.Event()
         self._idle.set()
         self._fresh = False
@@ -141,7 +142,7 @@ class Writer:
         except (LogError, DataError) as error:
             self._fence(error)
         except PersistenceError as error:
-            raise unavailable(self._ledger, error) from error
+            raise self._unavailable(error) from error
         self._check_fenced()
 
     @property
@@ -198,7 +199,7 @@ class Writer:
             if self._store.try_lock():
                 return self._locked_turn()
         except (OSError, PersistenceError) as error:
-            self._admission.refuse_all(unavailable(self._ledger, error))
+            self._admission.refuse_all(self._unavailable(error))
             self._go_on()
             return 0
         self._waiting = asyncio.create_task(self._turn_later())
@@ -212,7 +213,7 @@ class Writer:
             self._locked_turn()
             self._observer.lock_waited(self._ledger, waited_s)
         except (OSError, PersistenceError) as error:
-            self._admission.refuse_all(unavailable(self._ledger, error))
+            self._admission.refuse_all(self._unavailable(error))
         finally:
             if self._waiting is asyncio.current_task():
                 self._waiting = None
@@ -237,7 +238,7 @@ class Writer:
         """Decide jobs again, since somebody else was first: fewer at once, and a bit later."""
         pause_s = self._pace.lost()
         if self._pace.is_hopeless:
-            self._answering.give(jobs, for_all(jobs, unavailable(self._ledger, error)), 0)
+            self._answering.give(jobs, for_all(jobs, self._unavailable(error)), 0)
             self._go_on()
             return len(jobs)
         self._admission.put_back(jobs)
@@ -316,7 +317,7 @@ class Writer:
             return for_all(jobs, self._fenced_refusal())
         except PersistenceError as error:
             end.outcome = Outcome.UNAVAILABLE
-            return for_all(jobs, unavailable(self._ledger, error))
+            return for_all(jobs, self._unavailable(error))
         except Exception as error:
             # Nothing is known of the state in memory: the next turn begins with an empty one.
             logger.exception("turn failed", ledger=self._ledger)
