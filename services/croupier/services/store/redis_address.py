@@ -104,7 +104,9 @@ def parse(url: str) -> Address:
     if kind == "cluster" and path:
         raise ValueError("a Cluster has no databases: there is no path")
     if kind == "server" and path and not path.isdecimal():
-        raise ValueError("the path is the number of a database, as in /0")
+        raise ValueError(
+            "the path is the number of a database, as in /0; a / in a password is written %2F"
+        )
     address = Address(
         kind=kind,
         tls=tls,
