@@ -190,7 +190,10 @@ def _switch(given: dict[str, str], name: str) -> bool:
 def _secret(given: dict[str, str], name: str) -> str:
     """Return what is in a file, empty if none is named."""
     file = given.pop(name, "")
-    return Path(file).read_text().strip() if file else ""
+    secret = Path(file).read_text().strip() if file else ""
+    if file and not secret:
+        raise ValueError(f"{name}: {file} is empty")
+    return secret
 
 
 def _path(given: dict[str, str], name: str) -> Path | None:
