@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
-import redis as driver
 from redis import exceptions as theirs
 from structlog.testing import capture_logs
 
@@ -152,7 +151,7 @@ def test_a_server_that_comes_back_is_looked_at_before_it_is_used(server):
     with opened(server.url) as engine, closing(engine.open("main")) as store:
         add(store, ("ledger", 1))
         server.kill()
-        with pytest.raises(Exception, match="refused|closed|reset"):
+        with pytest.raises(Exception, match=r"refused|closed|reset"):
             store.head()
         server.settings["appendfsync"] = "everysec"
         server.start()
@@ -207,7 +206,8 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    "state", ["aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1", "aof_last_bgrewrite_status:err"]
+    "state",
+    ["aof_rewrite_in_progress:1", "aof_rewrite_scheduled:1", "aof_last_bgrewrite_status:err"],
 )
 def test_a_file_that_was_switched_on_counts_once_it_is_written(state):
     required = Required(parse("redis://h"))
@@ -248,6 +248,7 @@ def test_only_the_ledgers_of_the_node_that_was_changed_are_less_safe():
                 one.close()
 
 
+OTHER = "not ours"
 BAD = {"appendonly": "no", "appendfsync": "no", "maxmemory-policy": "allkeys-lru"}
 
 
@@ -297,10 +298,10 @@ def test_replicas_that_are_as_required_or_not_to_be_reached_are_not_spoken_of():
             assert engine.warnings == []
         with replica.client() as client:
             client.config_set("appendfsync", "no")
-            client.config_set("requirepass", "ours is another")
+            client.config_set("requirepass", OTHER)
         with opened(group.url) as engine:
             assert engine.warnings == []
-        with driver.Redis(port=replica.port, password="ours is another") as client:
+        with replica.client(password=OTHER) as client:
             client.config_set("requirepass", "")
         with opened(group.url) as engine:
             assert len(engine.warnings) == 1
