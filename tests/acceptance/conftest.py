@@ -22,6 +22,7 @@ WHATEVER_THE_ENGINE = {
     # They choose their engines themselves.
     "test_backup",
     "test_drills",
+    "test_engine_watch",
     "test_engines",
     "test_migrate_command",
     "test_topologies",

@@ -24,6 +24,8 @@ class Standing:
     """Of each engine that has only some ledgers, in words."""
     not_checked: list[str] = field(default_factory=list)
     """What could not be found out about engines."""
+    warnings: list[str] = field(default_factory=list)
+    """What is wrong with engines, though they are served."""
 
 
 def banner(settings: Settings, processes: Sequence[Standing]) -> list[str]:
@@ -40,6 +42,7 @@ def banner(settings: Settings, processes: Sequence[Standing]) -> list[str]:
         f"  engine   {first.engine} in {first.where}, acknowledged = {first.durability}",
         *(f"           {other}" for other in first.others),
         *(f"  NOT CHECKED: {what}" for what in first.not_checked),
+        *(f"  WARNING: {what}" for what in first.warnings),
         f"  ledgers  {sum(one.ledgers for one in processes)}",
         *(
             f"  NOT SERVED: {ledger}: {why}"

@@ -21,6 +21,7 @@ from croupier.services import metrics, traces
 from croupier.services.assignment import Assignment
 from croupier.services.banner import Standing, banner
 from croupier.services.config import Settings, join_address, split_address
+from croupier.services.engine_watch import EngineWatch
 from croupier.services.files import writable_folder
 from croupier.services.gauges import Gauges
 from croupier.services.housekeeping import for_ever
@@ -135,8 +136,7 @@ class Server:
             seen=Seen(settings.data / "seen"),
         )
         self.metrics.queue_limit(settings.queue)
-        for engine in self.engines.by_pattern.values():
-            self.metrics.engine(engine.name, engine.durability)
+        self._engine_watch = EngineWatch(self.engines, self.metrics)
         self._gauges = Gauges(self.ledgers, self.metrics, settings.data, now_us)
         writable_folder(settings.data, "data")
         key = settings.draw_key
@@ -297,6 +297,7 @@ class Server:
         self._later(for_ever(self._feed.run))
         self._later(self._wakeups.run())
         self._later(for_ever(self._look_at_backlog, SAMPLE_S))
+        self._later(self._engine_watch.run())
         self._serving = True
 
     async def __aexit__(self, *exc: object) -> None:
@@ -332,6 +333,7 @@ class Server:
             where=self.engines.where,
             others=self.engines.others(),
             not_checked=self.engines.not_checked(),
+            warnings=self.engines.warnings(),
             ledgers=len(list(self.ledgers)),
             not_served=self.ledgers.not_served(),
         )

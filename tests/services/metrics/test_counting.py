@@ -166,7 +166,7 @@ def test_what_runs_is_told(watched, metrics):
 
 
 def test_what_an_acknowledgement_means_is_told(watched, metrics):
-    metrics.engine("sqlite", "fsync")
+    metrics.engines([("sqlite", "fsync", True)])
     metrics.queue_limit(10_000)
     assert watched.shown("engine_info") == {("sqlite", "fsync"): 1}
     assert watched.value("queue_limit_commands") == 10_000

@@ -28,7 +28,7 @@ THINGS = {
 }
 """What is counted in itself, and has no unit beside it."""
 
-NO_UNIT = {"croupier_ledger_fenced"}
+NO_UNIT = {"croupier_ledger_fenced", "croupier_engine_not_as_required"}
 """1 or 0."""
 
 NOT_BASE = {

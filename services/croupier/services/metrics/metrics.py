@@ -7,7 +7,7 @@ from the process that its ledger is assigned to, and a fence from whoever put it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from platform import python_version
 
@@ -94,6 +94,12 @@ class Metrics:
             "engine",
             "durability",
         )
+        self._not_as_required = gauge(
+            "engine_not_as_required",
+            "Whether a server has settings with which acknowledged commits may be lost, 1 or 0",
+            "engine",
+        )
+        self._engines: set[tuple[str, str]] = set()
         self._waiting: dict[str, int] = {}
         self._waiting_in_all = 0
         self.declared = tuple(catalogue.declared)
@@ -165,9 +171,17 @@ class Metrics:
 
     # --- the process -----------------------------------------------------------------------------
 
-    def engine(self, name: str, durability: str) -> None:
-        """Report an engine in which ledgers are, and what an acknowledgement by it means."""
-        self._child(self._engine, name, durability).set(1)
+    def engines(self, found: Sequence[tuple[str, str, bool]]) -> None:
+        """Report of all engines the name, the durability, and whether each is as required."""
+        now = {(name, durability) for name, durability, _ in found}
+        for labels in now - self._engines:
+            self._engine.labels(*labels).set(1)
+        for labels in self._engines - now:
+            self._engine.remove(*labels)
+        self._engines = now
+        for name in {name for name, _ in now}:
+            wrong = any(one == name and not as_required for one, _, as_required in found)
+            self._child(self._not_as_required, name).set(int(wrong))
 
     def queue_limit(self, commands: int) -> None:
         """Report how many commands of a ledger may wait."""

@@ -18,7 +18,7 @@ from eventsourcing.persistence import PersistenceError
 
 from croupier.services.store.redis_address import KINDS, parse
 from croupier.services.store.sqlite import SQLiteEngine
-from croupier.services.store.store import Engine, Store
+from croupier.services.store.store import Changeable, Engine, Store
 
 SQLITE = "sqlite"
 
@@ -101,6 +101,29 @@ class Engines:
         """Return what could not be found out about the engines."""
         found = [(one.where, getattr(one, "unknown", ())) for one in self._each()]
         return [f"{where}: {what}" for where, unknown in found for what in unknown]
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong, and is no reason not to start."""
+        found = [(one.where, getattr(one, "warnings", ())) for one in self._each()]
+        return [f"{where}: {what}" for where, wrong in found for what in wrong]
+
+    @property
+    def may_change(self) -> bool:
+        """Return whether an engine may come to be other than it was at the start."""
+        return any(isinstance(one, Changeable) for one in self._each())
+
+    def look_again(self) -> None:
+        """Look whether each engine is as it has to be. It may take long, and is for a thread."""
+        for one in self._each():
+            if isinstance(one, Changeable):
+                one.look_again()
+
+    def standing(self) -> list[tuple[str, str, bool]]:
+        """Return of each engine its name, its durability, and whether it is as it has to be."""
+        return [
+            (one.name, one.durability, not isinstance(one, Changeable) or one.as_required)
+            for one in self._each()
+        ]
 
     def of(self, ledger: str) -> Engine:
         """Return the engine that has a ledger."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from eventsourcing.persistence import IntegrityError, Notification, PersistenceError
 
@@ -226,6 +226,20 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of all that the engine holds."""
+        ...
+
+
+@runtime_checkable
+class Changeable(Protocol):
+    """An engine on servers, whose settings somebody may change while ledgers are on them."""
+
+    @property
+    def as_required(self) -> bool:
+        """Return whether the servers were as they have to be when they were last looked at."""
+        ...
+
+    def look_again(self) -> None:
+        """Look at the servers. It may take long, and is for a thread; it raises nothing."""
         ...
 
 

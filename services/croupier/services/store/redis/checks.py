@@ -5,20 +5,17 @@ Whoever starts the service is told what is wrong and what to set. Nothing is wri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from redis import exceptions as theirs
 
 from croupier.services.store.engine_error import EngineError
-from croupier.services.store.redis import scripts
+from croupier.services.store.redis import scripts, settings
 from croupier.services.store.redis.errors import said
 from croupier.services.store.redis.keys import FORMAT, Directory, Keys
 from croupier.services.store.redis.servers import Line, Node, Servers, check_is_master
 from croupier.services.store.redis_address import Address
-
-VERSION_LEAST = (7, 2)
-"""WAITAOF, and scripts that say what they do."""
 
 SCANNED_MAX = 1_000_000
 """How many keys of others are looked through on a server that never had ledgers."""
@@ -62,31 +59,24 @@ def _explained(error: theirs.RedisError, address: Address) -> str:
 
 def _check_server(line: Line, address: Address) -> Iterator[str]:
     where = f"{address.shown} ({line.node.name})" if address.kind == "cluster" else address.shown
-    info = _info(line)
+    info = settings.info(line)
 
     def refuse(what: str) -> EngineError:
         return EngineError(f"{where}: {what}")
 
-    version = info.get("redis_version", "")
-    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
-    if len(numbers) < 2:
-        raise refuse("it does not say which version of Redis it is")
-    if numbers < VERSION_LEAST:
-        least = ".".join(map(str, VERSION_LEAST))
-        raise refuse(f"it is Redis {version}; {least} or later is needed")
+    if too_old := settings.too_old(info):
+        raise refuse(too_old)
     _check_mode(info.get("redis_mode", ""), address, refuse)
     check_is_master(line)
-    config = _config(line)
+    config = settings.config(line)
     if config is None:
         yield "the user may not read the server's settings (CONFIG GET)"
-    settings = {**_from_info(info), **(config or {})}
-    for name, wanted, why in _wanted(address):
-        found = settings.get(name)
-        if found is None:
+    known = settings.known(info, config)
+    for what in settings.wrong(known, address).values():
+        raise refuse(what)
+    for name, wanted, _ in settings.wanted(address):
+        if name not in known:
             yield f"{name} is not known; it has to be {' or '.join(wanted)}"
-        elif found not in wanted:
-            allowed = " or ".join(f"`{name} {one}`" for one in wanted)
-            raise refuse(f"`{name} {found}`: {why}; set {allowed}")
     if int(info.get("connected_slaves", 0)) < address.replicas:
         yield (
             f"{info.get('connected_slaves', 0)} replicas are connected, "
@@ -99,46 +89,6 @@ def _check_mode(mode: str, address: Address, refuse: Any) -> None:
         raise refuse("it is a Sentinel; with redis+sentinel:// it is asked where the server is")
     if mode == "cluster" and address.kind != "cluster":
         raise refuse("it is a node of a Cluster; that is redis+cluster://")
-
-
-def _wanted(address: Address) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """Yield the settings that a server must have: name, values, and why."""
-    yield "appendonly", ("yes",), "what is only in memory is gone with the process"
-    if address.fsync == "always":
-        why = "acknowledged commits would be in memory only for a while (or say fsync=wait)"
-        yield "appendfsync", ("always",), why
-    else:
-        yield "appendfsync", ("always", "everysec"), "the system would write to disk when it likes"
-    yield "maxmemory-policy", ("noeviction",), "a server short of memory would remove ledgers"
-
-
-def _from_info(info: Mapping[str, str]) -> dict[str, str]:
-    found = {}
-    if "aof_enabled" in info:
-        found["appendonly"] = "yes" if info["aof_enabled"] == "1" else "no"
-    if "maxmemory_policy" in info:
-        found["maxmemory-policy"] = info["maxmemory_policy"]
-    return found
-
-
-def _info(line: Line) -> dict[str, str]:
-    answer = line.ask("INFO")
-    if not isinstance(answer, bytes):
-        return {}
-    rows = (row.partition(":") for row in answer.decode(errors="replace").splitlines())
-    return {name: value for name, colon, value in rows if colon}
-
-
-def _config(line: Line) -> dict[str, str] | None:
-    """Return what the server says of its settings, None where the user may not ask."""
-    try:
-        answer = line.ask("CONFIG", "GET", "append*", "maxmemory-policy")
-    except theirs.NoPermissionError:
-        return None
-    except theirs.ResponseError:  # hosted servers have no such command
-        return None
-    said = [part.decode() for part in answer]
-    return dict(zip(said[::2], said[1::2], strict=True))
 
 
 def _check_keys(servers: Servers, nodes: list[Node]) -> None:

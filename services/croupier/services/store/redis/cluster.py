@@ -81,10 +81,12 @@ class Cluster(Servers):
             found = self._nodes.get(one.name)
             pool = self._cluster.get_redis_connection(one).connection_pool
             if found is None or found.pool is not pool:
+                made = Node(one.name, pool, self.address)
+                made.breaker.probe = partial(self._probe, made)
                 if found is not None:
                     found.breaker.end()
-                found = self._nodes[one.name] = Node(one.name, pool)
-                found.breaker.probe = partial(self._probe, found)
+                    made.required = found.required
+                found = self._nodes[one.name] = made
             return found
 
     def _probe(self, node: Node) -> None:

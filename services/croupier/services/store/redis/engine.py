@@ -9,9 +9,9 @@ from eventsourcing.persistence import DataError, PersistenceError
 from croupier.services.store.engine_error import EngineError
 from croupier.services.store.redis.checks import check
 from croupier.services.store.redis.keys import FORMAT, Directory, Keys
-from croupier.services.store.redis.levels import asked
 from croupier.services.store.redis.reaching import servers_of
 from croupier.services.store.redis.recorder import Recorder
+from croupier.services.store.redis.replicas import warnings
 from croupier.services.store.redis_address import Address
 
 
@@ -28,7 +28,6 @@ class RedisEngine:
 
         """
         self.where = address.shown
-        self.durability = asked(address)
         self._prefix = address.prefix
         self._directory = Directory(address.prefix)
         try:
@@ -37,9 +36,24 @@ class RedisEngine:
             raise EngineError(f"{address.shown}: {error}") from error
         try:
             self.unknown: Sequence[str] = check(self._servers)
+            self.warnings: Sequence[str] = warnings(self._servers)
         except BaseException:
             self._servers.close()
             raise
+
+    @property
+    def durability(self) -> str:
+        """Return what an acknowledgement means, as long as servers are as they were found."""
+        return self._servers.durability
+
+    @property
+    def as_required(self) -> bool:
+        """Return whether its servers were as they have to be when they were last looked at."""
+        return self._servers.as_required
+
+    def look_again(self) -> None:
+        """Find out whether the servers are as they have to be. It may take long; for a thread."""
+        self._servers.look_again()
 
     def ledgers(self) -> Sequence[str]:
         """Return the ids of the ledgers that were ever opened here, sorted."""

@@ -7,14 +7,14 @@ from croupier.services.store.redis_address import Address
 MEMORY, FSYNC = "memory", "fsync"
 
 
-def least(address: Address) -> str:
-    """Return how safe a commit is as soon as the server has answered."""
-    return FSYNC if address.fsync == "always" else MEMORY
+def least(address: Address, *, as_required: bool = True) -> str:
+    """Return how safe a commit is as soon as the server, if as required, has answered."""
+    return FSYNC if address.fsync == "always" and as_required else MEMORY
 
 
-def asked(address: Address) -> str:
+def asked(address: Address, *, as_required: bool = True) -> str:
     """Return how safe a commit is when its answer has waited in time."""
-    own = MEMORY if address.fsync == "everysec" else FSYNC
+    own = FSYNC if address.fsync != "everysec" and as_required else MEMORY
     return reached(address, own, address.replicas)
 
 

@@ -63,7 +63,6 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         self, servers: Servers, keys: Keys, originator_id_type: OriginatorIdType = "text"
     ) -> None:
         super().__init__(servers, keys, originator_id_type)
-        self.durability = least(servers.address)
         self._turns = Turns(keys)
         self._epoch: bytes | None = None
         self._unsettled = False
@@ -72,7 +71,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         """The head as it was when this writer last saw it."""
         self._alone = 0
         """How many commits it has made since it noticed another writer."""
-        self._confirms = asked(servers.address) != self.durability
+        self._confirms = asked(servers.address) != least(servers.address)
         self._line: Line | None = None
         """On which commits were made that nobody has confirmed."""
         self._covers = True
@@ -321,6 +320,11 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         return snapshot_of(name, self._servers.ask(key, "HMGET", key, *SNAPSHOT_FIELDS))
 
     # --- the ledger's interface: how safe commits are ------------------------------------------
+
+    @property
+    def durability(self) -> str:
+        """Return how safe a commit is when the server has answered; see `Store.durability`."""
+        return self._of.level(self._keys.head)
 
     def confirm(self) -> Callable[[], str] | None:
         """Return what waits for replicas, or for the disk; see `Store.confirm`."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from redis import exceptions as theirs
@@ -18,6 +19,8 @@ from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from croupier.services.store.redis.breaker import Breaker
 from croupier.services.store.redis.errors import translated
+from croupier.services.store.redis.levels import MEMORY, asked, least
+from croupier.services.store.redis.required import Required
 from croupier.services.store.redis.scripts import Script
 from croupier.services.store.redis_address import Address
 
@@ -30,9 +33,10 @@ REDIRECTIONS = 5
 class Node:
     """One server, or whichever is the master of a service now."""
 
-    def __init__(self, name: str, pool: ConnectionPool) -> None:
+    def __init__(self, name: str, pool: ConnectionPool, address: Address) -> None:
         self.name = name
         self.pool = pool
+        self.required = Required(address)
         self.breaker = Breaker(name, self.probe)
 
     def line(self) -> Line:
@@ -52,8 +56,22 @@ class Node:
         try:
             line.ask("PING")
             check_is_master(line)
+            # It may be another server than the one that went away.
+            self.required.look(line.where, line)
         finally:
             line.release()
+
+    def look_again(self) -> None:
+        """Find out whether the server is still as it has to be; nothing if it does not answer."""
+        if self.breaker.is_open:
+            return  # whoever asks for it looks, before anybody else does
+        with suppress(theirs.RedisError):
+            line = Line(self, self.pool.get_connection())
+            try:
+                check_is_master(line)
+                self.required.look(line.where, line)
+            finally:
+                line.release()
 
     def close(self) -> None:
         """Let go of every connection."""
@@ -71,6 +89,12 @@ class Line:
         self.asking = False
         """Whether another node sent us here for a slot that is on its way."""
         self._connection = connection
+
+    @property
+    def where(self) -> str:
+        """Return the address of the server at its other end."""
+        host, port = self._connection.host, self._connection.port
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     def ask(self, *command: Any, timeout_s: float | None = None) -> Any:
         """Send a command and return its answer; within another time-out if one is given.
@@ -158,6 +182,29 @@ class Servers(ABC):
         answer, line = self._held(key, ask, None)
         line.release()
         return answer
+
+    def level(self, key: str) -> str:
+        """Return how safe a commit is there as soon as it is answered; it is for receipts."""
+        try:
+            node = self.node(key)
+        except (theirs.RedisError, theirs.RedisClusterException):
+            return MEMORY  # nobody knows where that is now
+        return least(self.address, as_required=node.required.is_met)
+
+    @property
+    def as_required(self) -> bool:
+        """Return whether nothing is known to be wrong with any server."""
+        return all(node.required.is_met for node in self.nodes())
+
+    @property
+    def durability(self) -> str:
+        """Return how safe a commit is, on whichever server, when its answer has waited in time."""
+        return asked(self.address, as_required=self.as_required)
+
+    def look_again(self) -> None:
+        """Find out whether the servers are still as they have to be. It may take long."""
+        for node in self.nodes():
+            node.look_again()
 
     def _held(self, key: str, ask: Callable[[Line], T], line: Line | None) -> tuple[T, Line]:
         node = self.node(key)
@@ -248,7 +295,7 @@ class OneServer(Servers):
             host, port = address.hosts[0]
             kind = SSLConnection if address.tls else Connection
             pool = ConnectionPool(connection_class=kind, host=host, port=port, **options)
-        self._node = Node(address.shown, pool)
+        self._node = Node(address.shown, pool, address)
 
     def node(self, key: str) -> Node:
         """Return the one there is."""

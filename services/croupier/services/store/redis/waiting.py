@@ -11,7 +11,7 @@ from time import monotonic
 import structlog
 from redis import exceptions as theirs
 
-from croupier.services.store.redis.levels import FSYNC, MEMORY, least, reached
+from croupier.services.store.redis.levels import FSYNC, least, reached
 from croupier.services.store.redis.servers import Line
 from croupier.services.store.redis_address import Address
 
@@ -31,7 +31,7 @@ def wait_for(line: Line, address: Address, *, covers: bool) -> str:
         logger.warning("commit not confirmed", server=line.node.name, why=str(error))
     finally:
         line.release()
-    return least(address)
+    return least(address, as_required=line.node.required.is_met)
 
 
 def _level(line: Line, address: Address) -> str:
@@ -45,7 +45,7 @@ def _level(line: Line, address: Address) -> str:
         wait_ms = left_ms()
         return line.ask(*command, wait_ms, timeout_s=wait_ms / 1000 + address.timeout_s)
 
-    own = FSYNC if address.fsync == "always" else MEMORY
+    own = least(address, as_required=line.node.required.is_met)
     replicas = 0
     if address.replicas and not address.replicas_fsync:
         replicas = int(str(ask("WAIT", address.replicas)))
