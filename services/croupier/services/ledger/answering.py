@@ -1,9 +1,9 @@
 """Gives answers: in the order of turns, and each when its commit is as safe as was asked for.
 
 Where an engine has more to do for that than to commit (replicas that are to have it), it does so in
-a thread, and the next turns go on meanwhile. What they commit is waited for together. So is what was
-committed earlier, by whomever, where somebody asks again for a receipt and nobody knows yet that it
-is that safe.
+a thread, and the next turns go on meanwhile. What they commit is waited for together. So is what
+was committed earlier, by whomever, where somebody asks again for a receipt and nobody knows yet
+that it is that safe.
 """
 
 from __future__ import annotations

@@ -271,7 +271,7 @@ class Recorder(library.SQLiteApplicationRecorder):
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
 
-    def mark(self, head: Head) -> bool:
+    def mark(self, _head: Head, /) -> bool:
         """Do nothing: so is every other commit."""
         return False
 

@@ -217,7 +217,7 @@ class Store(Protocol):
         """
         ...
 
-    def mark(self, head: Head) -> bool:
+    def mark(self, head: Head, /) -> bool:
         """Have `confirm` make sure of all commits up to `head`, whoever made them and when.
 
         It changes nothing. False where commits are safe at once, where the log does not end at
