@@ -94,19 +94,22 @@ class Answering:
                     self._give(turn)
                 # What is waited for now is what these turns rest on, and no more.
                 turns, self._turns = self._turns, []
-                wait, to = self._wait_for(turns)
+                wait, to = self._wait_for(turns, to)
         finally:
             self._task = None
             self._all_given()
 
-    def _wait_for(self, turns: Sequence[_Turn]) -> tuple[_Wait, int]:
-        """Return what confirms all that turns rest on, and up to which position it does."""
+    def _wait_for(self, turns: Sequence[_Turn], asked_to: int = 0) -> tuple[_Wait, int]:
+        """Return what confirms all that turns rest on, and up to which position it does.
+
+        Up to `asked_to` it was found out just now, and after these turns, how safe the log is.
+        """
         if not turns:
             return None, 0
         store = self._store
         to = max(turn.committed for turn in turns)
         if store.asked != store.durability:
-            known, head = max(to, self._safe), turns[-1].head
+            known, head = max(to, self._safe, asked_to), turns[-1].head
             if any(turn.last > known for turn in turns) and store.mark(head):
                 to = head.position
         return store.confirm(), to

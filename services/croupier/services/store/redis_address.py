@@ -60,7 +60,7 @@ class Address:
     replicas_fsync: bool = False
     """Whether they should have it on their disks (WAITAOF)."""
     wait_ms: int = 500
-    """How long an answer waits for that at most; longer than what `fsync=wait` waits for."""
+    """How long an answer waits for all that at most."""
     timeout_ms: int = 1_000
     """How long a server may take to answer."""
     ca: Path | None = None

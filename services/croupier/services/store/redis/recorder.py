@@ -332,7 +332,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
 
     def mark(self, head: Head) -> bool:
         """Make all up to `head` part of what `confirm` confirms; see `Store.mark`."""
-        if self.asked == self.durability:
+        if self._closed or self.asked == self.durability:
             return False
         # WAIT and WAITAOF wait for what was written on their own connection: so something must be.
         before, arguments = self._line, (head.position, head.frontier.to_bytes())
