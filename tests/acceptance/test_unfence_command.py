@@ -51,6 +51,18 @@ async def health_of(caller):
     return health_pb2.HealthCheckResponse.FromString(answer).status
 
 
+async def test_of_a_ledger_that_is_gone_there_is_nothing_to_accept(restored):
+    with ServerProcess(restored) as server:
+        for path in restored.glob("casino.db*"):
+            path.unlink()
+        told = croupier("unfence", "casino", "--address", server.address)
+        assert (told.returncode, told.stderr) == (1, "")
+        assert "log ends at  0" in told.stdout
+        assert "is it the right folder, or server, database, prefix?" in told.stdout
+        assert "--accept" not in told.stdout
+        assert list(restored.glob("casino.db*")) == []
+
+
 async def test_a_restored_ledger_is_served_again_by_command_and_says_why(restored):
     with ServerProcess(restored) as server:
         caller = Caller(server.address)

@@ -30,7 +30,7 @@ class RedisCluster:
 
     def server_of(self, ledger: str) -> RedisServer:
         """Return the node that has a ledger's keys."""
-        slot = key_slot(f"{{{ledger}}}".encode())
+        slot = _slot(ledger)
         number = next(
             number
             for number, (first, end) in enumerate(pairwise(self._bounds))
@@ -42,6 +42,29 @@ class RedisCluster:
         """Return the id of a ledger whose keys are on a node."""
         ids = (f"casino-{number}" for number in range(1_000))
         return next(one for one in ids if self.server_of(one) is server)
+
+    def begin_move(self, ledger: str, target: RedisServer) -> None:
+        """Begin to move the slot of a ledger to another node, as an operator does."""
+        source, slot = self.server_of(ledger), _slot(ledger)
+        with source.client() as old, target.client() as new:
+            new.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", _id_of(old))
+            old.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", _id_of(new))
+
+    def move_keys(self, ledger: str, target: RedisServer) -> None:
+        """Move all keys of the slot of a ledger."""
+        slot = _slot(ledger)
+        with self.server_of(ledger).client() as old:
+            while keys := old.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 100):
+                to = ("127.0.0.1", target.port)
+                old.execute_command("MIGRATE", *to, "", 0, 10_000, "KEYS", *keys)
+
+    def end_move(self, ledger: str, target: RedisServer) -> None:
+        """Let all nodes know where the slot of a ledger is."""
+        with target.client() as new:
+            name = _id_of(new)
+        for server in (target, *self.servers):
+            with server.client() as client:
+                client.execute_command("CLUSTER", "SETSLOT", _slot(ledger), "NODE", name)
 
     def form(self) -> None:
         """Let the nodes meet and share the slots, and wait until all agree."""
@@ -73,6 +96,14 @@ class RedisCluster:
             "ok",
             len(self.servers),
         )
+
+
+def _slot(ledger: str) -> int:
+    return key_slot(f"{{{ledger}}}".encode())
+
+
+def _id_of(client: redis.Redis) -> bytes:
+    return client.execute_command("CLUSTER", "MYID")
 
 
 @contextmanager

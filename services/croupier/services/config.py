@@ -327,6 +327,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def in_words(error: ValidationError) -> str:
+    """Return which settings are wrong and why, a line each."""
+    return "\n".join(
+        ": ".join([*map(str, one["loc"]), one["msg"].removeprefix("Value error, ")])
+        for one in error.errors()
+    )
+
+
 def load(flags: dict[str, Any], file: Path | None) -> Settings:
     """Return the settings of flags, environment and file.
 
@@ -344,10 +352,6 @@ def load(flags: dict[str, Any], file: Path | None) -> Settings:
     try:
         return FromFile(**given)
     except ValidationError as error:
-        lines = [
-            ": ".join([*map(str, one["loc"]), one["msg"].removeprefix("Value error, ")])
-            for one in error.errors()
-        ]
-        raise ConfigError("\n".join(lines)) from error
+        raise ConfigError(in_words(error)) from error
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from error

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
 
 import pytest
 
 from croupier.domain.commands import Fade, PostBank
 from croupier.services.ledger import copying
-from croupier.services.ledger.copying import copy
+from croupier.services.ledger.copying import CopyRefusedError, copy
 from croupier.services.store.choosing import engines_of
 from tests.support.ledgers import LEDGER, House
 from tests.support.redis_server import redis_server
@@ -86,6 +87,40 @@ async def test_a_ledger_is_the_same_on_another_engine_and_goes_on_there(
     house.close()
     copied(target, back)
     assert everything(back) == everything(target)
+
+
+class Late:
+    """A target at whose last commit somebody else commits to the source."""
+
+    def __init__(self, store, somebody):
+        self._store = store
+        self._somebody = somebody
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def commit(self, records, commit):
+        if not records and len(commit.requests) == 1:
+            self._somebody()
+        self._store.commit(records, commit)
+
+
+async def test_whoever_writes_at_the_last_moment_is_noticed_where_no_lock_keeps_him_out(
+    tmp_path, engine
+):
+    source, target = engine("redis", "a"), engine("redis", "b")
+    house = House(tmp_path, engine=source)
+    await recorded(house)
+    loop = asyncio.get_running_loop()
+
+    def deposit():
+        asyncio.run_coroutine_threadsafe(house.deposit("bert", 5, "late"), loop).result(20)
+
+    with closing(source.open(LEDGER)) as there, closing(target.open(LEDGER)) as here:
+        late = Late(here, deposit)
+        with pytest.raises(CopyRefusedError, match="has written to the source since"):
+            await asyncio.to_thread(copy, there, late, lambda what, done, of: None)
+    house.close()
 
 
 class Killed(Exception):

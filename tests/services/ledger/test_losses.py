@@ -92,6 +92,16 @@ async def test_a_ledger_that_is_gone_is_not_unknown(place):
     assert house.ledgers.fence(LEDGER).head == Head()
 
 
+async def test_whoever_asks_what_is_behind_a_fence_makes_nothing_where_nothing_is(place):
+    for path in place.folder.glob(f"{LEDGER}.db*"):
+        path.unlink()
+    await check_fenced(place.first)
+    fence = place.first.ledgers.fence(LEDGER)
+    assert (fence.head, fence.known.position, fence.first, fence.last) == (Head(), 5, 1, 5)
+    assert [one.request_id for one in fence.requests][-3:] == ["lost-0", "lost-1", "lost-2"]
+    assert not place.file.exists()
+
+
 async def test_a_process_that_starts_after_the_fence_knows_of_it_though_the_other_was_killed(place):
     """Nothing was kept before the fence, nor did the process stop in order."""
     place.put_back("copy.db")

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from eventsourcing.persistence import OperationalError
 
 from croupier.domain.errors import Reason, Refused
+from croupier.services.ledger import committed
+from croupier.services.ledger.requests import Deposit
 from tests.support.ledgers import LEDGER, Faulty, House, refused
 
 
@@ -121,3 +124,57 @@ async def test_a_lock_that_cannot_be_given_back_keeps_nobody_from_his_receipt(fa
     store.fault = "unlock_fails"
     assert (await house.deposit("anna", 5)).last == 3
     assert (await house.deposit("anna", 5)).last == 4
+
+
+class Torn:
+    """A store whose records cannot be read, beginning with one of the next pages."""
+
+    def __init__(self, store):
+        self._store = store
+        self.pages = None
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def records(self, after, limit):
+        if self.pages is not None:
+            if not self.pages:
+                raise OperationalError("the connection was lost")
+            self.pages -= 1
+        return self._store.records(after, limit)
+
+
+@pytest.mark.parametrize("pages", [0, 2])
+@pytest.mark.parametrize("ask", ["read", "command"])
+async def test_a_state_that_is_half_caught_up_answers_nobody(tmp_path, monkeypatch, pages, ask):
+    """Neither as it was, nor as it never was: in the middle of what was all or nothing."""
+    monkeypatch.setattr(committed, "PAGE", 10)
+    stores = []
+
+    def wrap(store):
+        stores.append(Torn(store))
+        return stores[-1]
+
+    house, other = House(tmp_path, wrap=wrap), House(tmp_path)
+    await house.create()
+    await house.deposit("anna", 100)
+    assert house.ledger.balance("player:anna", "EUR") == 100
+    requests = [other.request(Deposit("player:anna", "EUR", 1), f"d{n}") for n in range(45)]
+    await other.ledger.enqueue(requests, atomic=True)
+    (store,) = stores
+    store.pages = pages
+    if ask == "command":
+        await refused(house.deposit("anna", 1000, "d"), Reason.STORE_UNAVAILABLE)
+    for _ in range(3):
+        with pytest.raises(Refused) as caught:
+            house.ledger.balance("player:anna", "EUR")
+        assert caught.value.reason is Reason.STORE_UNAVAILABLE
+        store.pages = 0
+        with pytest.raises(Refused):
+            house.ledger.head()
+    store.pages = None
+    assert house.ledger.balance("player:anna", "EUR") == 145
+    assert house.ledger.head() == other.ledger.head()
+    assert (await house.deposit("anna", 1000, "d")).last == 48
+    house.close()
+    other.close()

@@ -68,6 +68,9 @@ def test_a_password_may_be_in_a_file(tmp_path):
     assert parse(f"redis://cage@h?password_file={file}").password == "pa ss"  # noqa: S105
     with pytest.raises(OSError, match="missing"):
         parse(f"redis://h?password_file={tmp_path}/missing")
+    (tmp_path / "empty").write_text("\n")
+    with pytest.raises(ValueError, match="empty is empty"):
+        parse(f"redis://h?password_file={tmp_path}/empty")
 
 
 def test_sentinels_may_ask_who_we_are(tmp_path):

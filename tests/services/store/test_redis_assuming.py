@@ -69,6 +69,17 @@ def test_what_is_assumed_costs_one_call_and_is_recorded(store, redis):
     assert store.find_requests([("desk", "new")]).keys() == {("desk", "new")}
 
 
+def test_a_look_at_many_requests_is_one_question_too(store, redis):
+    """So that all it says is of one moment, however large a turn is."""
+    many = [("desk", f"r{number}") for number in range(2_500)]
+    with redis.client() as raw:
+        raw.config_resetstat()
+        head, found = store.look([*many, ("desk", "3")])
+        stats = raw.info("commandstats")
+    assert (head.position, found.keys()) == (ALONE, {("desk", "3")})
+    assert stats["cmdstat_evalsha"]["calls"] == 1
+
+
 def test_where_another_committed_nothing_is_recorded_and_the_next_turns_look(store, other):
     head = add(other, ("tables/b", 1))
     with pytest.raises(AssumptionError):

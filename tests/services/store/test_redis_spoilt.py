@@ -47,6 +47,7 @@ def raw(redis):
         lambda raw: raw.hdel(KEYS.head, "frontier"),
         lambda raw: raw.hdel(KEYS.head, "recorded_us"),
         lambda raw: raw.hdel(KEYS.head, "format"),
+        lambda raw: raw.hdel(KEYS.head, "epoch"),
         lambda raw: raw.delete(KEYS.head),
         lambda raw: raw.set(KEYS.head, "text"),
         lambda raw: raw.delete(KEYS.log),
@@ -71,6 +72,22 @@ def test_a_commit_onto_a_log_that_does_not_end_at_the_head_is_refused(store, raw
     records, commit = draft(head, ("ledger", 2))
     with pytest.raises(DataError, match="ends at 2-0"):
         store.commit(records, commit)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda raw: raw.hdel(KEYS.head, "requests"),
+        lambda raw: raw.hset(KEYS.head, "requests", "text"),
+        lambda raw: raw.hdel(KEYS.requests, "4:desk1"),
+    ],
+)
+def test_where_a_request_may_have_been_lost_nothing_is_recorded(store, raw, spoil):
+    head = add(store, ("ledger", 1), requests=[("desk", "1")])
+    spoil(raw)
+    with pytest.raises(DataError, match="requests were accepted"):
+        store.commit(*draft(head, ("ledger", 2), requests=[("desk", "2")]))
+    assert len(store.records(0, ALL)) == 1
 
 
 def test_a_log_takes_no_position_before_its_last(store, raw):

@@ -108,6 +108,23 @@ def test_who_is_gone_keeps_others_waiting_for_a_limited_time(engine, monkeypatch
     assert monotonic() - began < 5
 
 
+@pytest.mark.parametrize("until_ms", ["in ten minutes", "nonsense", None])
+def test_nobody_is_next_for_longer_than_any_turn_takes(engine, raw, until_ms):
+    """A clock that was set back, or a failover to a machine whose clock is behind."""
+    store, loser = engine.open("main"), engine.open("main")
+    add(store, ("ledger", 1))
+    now_s, _ = raw.time()
+    until_ms = 1000 * (now_s + 600) if until_ms == "in ten minutes" else until_ms
+    raw.hset(KEYS.head, "next", "somebody")
+    if until_ms is not None:
+        raw.hset(KEYS.head, "next_until_ms", until_ms)
+    add(store, ("ledger", 2))
+    lose(loser, store, "loser")
+    raw.hset(KEYS.head, mapping={"next": "somebody", "next_until_ms": 1000 * (now_s + 600)})
+    assert loser.try_lock()
+    add(loser, ("loser", 1))
+
+
 def commits(store):
     try:
         add(store, ("winner", store.stream_version("winner") + 1))

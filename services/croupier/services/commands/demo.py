@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from croupier.services.client import CallRefused
 from croupier.services.commands.process import fail, run, set_up_logging, stop_asked
-from croupier.services.config import Settings, is_loopback, split_address
+from croupier.services.config import Settings, in_words, is_loopback, split_address
 from croupier.services.demo.narrate import Narrator
 from croupier.services.demo.playing import LEDGER
 from croupier.services.demo.run import demonstrate
@@ -137,7 +137,7 @@ def _settings(data: Path, engine: str, listen: str, metrics_listen: str) -> Sett
         given |= {"slow_call_s": 0.0, "trace": "off"}
         return Settings(**given)
     except ValidationError as error:
-        fail(f"settings: {error}", code=2)
+        fail(f"settings: {in_words(error)}", code=2)
     except ValueError as error:
         fail(str(error), code=2)
 

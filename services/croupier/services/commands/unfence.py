@@ -70,6 +70,12 @@ def unfence(
         fail(str(refused))
     _tell(fence, len(fence.lost_requests) if everything else SHOWN)
     if answer is None:
+        if not fence.position:
+            typer.echo(
+                "nothing of it is here: is it the right folder, or server, database, prefix?"
+            )
+            typer.echo("if it is, put a copy back")
+            raise typer.Exit(1)
         typer.echo(f"to serve it as it is: --accept {fence.position} --reason '...'")
         raise typer.Exit(1)
     typer.echo(f"ledger {ledger} is served again; position {answer.receipt.position} says why")

@@ -194,11 +194,19 @@ def _missing(
 
 
 def _finish(source: Store, target: Store, head: Head, first: RequestEntry) -> None:
-    """Make the target a ledger that is served, while nobody can commit to the source."""
+    """Make the target a ledger that is served, while nobody commits to the source.
+
+    Where writers have a lock in common nobody can; elsewhere that is only found out afterwards.
+    """
     if not source.try_lock():
         raise CopyRefusedError(_WRITTEN)
     try:
         _check_still(source, head)
         target.commit([], Commit(head, head, [first]))
+        if source.changed() and source.head() != head:
+            raise CopyRefusedError(
+                f"the copy is whole to position {head.position}, but somebody has written to the "
+                "source since: stop whoever serves it, remove the copy, and copy again"
+            )
     finally:
         source.unlock()

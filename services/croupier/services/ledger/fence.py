@@ -51,7 +51,7 @@ class Fence:
 
 
 def examine(
-    store: Store,
+    store: Store | None,
     why: str,
     known: Head,
     recent: Iterable[RequestEntry],
@@ -61,16 +61,16 @@ def examine(
 ) -> Fence:
     """Return what a store says about a fence; `passes` if its log is known to lead through `known`.
 
-    `ended` is where the log was seen to end after it had lost something: others may have gone on
-    from there since.
+    There is no store where nothing is stored. `ended` is where the log was seen to end after it had
+    lost something: others may have gone on from there since.
 
     Raises:
         DataError: it has no head.
         PersistenceError: it does not answer.
 
     """
-    head, recorded = store.head(), list(recent)
-    there = store.find_requests([entry.key for entry in recorded])
+    recorded = list(recent)
+    head, there = store.look([one.key for one in recorded]) if store else (Head(), {})
     lost = tuple(entry for entry in recorded if there.get(entry.key) != entry)
     firsts = [entry.first for entry in lost]
     ends = min(head.position, head.position if ended is None else ended)

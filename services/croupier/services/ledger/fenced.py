@@ -18,7 +18,7 @@ from croupier.services.ledger.observer import Observer
 from croupier.services.ledger.requests import Request, UnfenceLedger
 from croupier.services.ledger.seen import Seen
 from croupier.services.ledger.turn import Receipt
-from croupier.services.store.store import Head, Store
+from croupier.services.store.store import Engine, Head, Store
 
 logger = structlog.get_logger()
 
@@ -28,6 +28,7 @@ _NOTHING = Head()
 class Fenced(ABC):
     """The part of `Ledgers` that is about those which are not served."""
 
+    engine: Engine
     _clock: Callable[[], int]
     _observer: Observer
     _open: dict[str, Ledger]
@@ -53,6 +54,8 @@ class Fenced(ABC):
         if not ledger.fenced:
             raise not_fenced(ledger_id)
         try:
+            if not self.engine.exists(ledger_id):
+                return ledger.fence(None)  # to open it would make it
             with closing(self._store(ledger_id)) as store:
                 return ledger.fence(store)
         except DataError as error:
@@ -121,8 +124,10 @@ class Fenced(ABC):
     def look_again(self, fenced: Ledger) -> None:
         """Serve a fenced ledger again if through another process an operator has said so."""
         try:
+            if not self.engine.exists(fenced.id):
+                return
             store = self._store(fenced.id)
-        except Refused:
+        except (PersistenceError, Refused):
             return
         try:
             excused = is_excused(store, fenced.seen)

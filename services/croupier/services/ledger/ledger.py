@@ -172,7 +172,7 @@ class Ledger:
         """Return why the ledger is not served, empty while it is."""
         return self._writer.fenced
 
-    def fence(self, store: Store) -> Fence:
+    def fence(self, store: Store | None) -> Fence:
         """Return what a store of the ledger, opened afresh, says of why it is not served."""
         writer = self._writer
         ended = writer.lost.ended if writer.lost else None

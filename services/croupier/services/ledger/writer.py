@@ -137,6 +137,7 @@ class Writer:
         self._check_fenced()
         try:
             if not self._fresh or self._store.changed():
+                self._fresh = False  # nor is it while it is half caught up
                 self.committed.catch_up(self._store.head())
                 self._fresh = True
         except (LogError, DataError) as error:
@@ -303,6 +304,7 @@ class Writer:
             logger.exception("observer failed", ledger=self._ledger)
 
     def _answers(self, jobs: Sequence[Job], end: TurnEnd) -> list[list[Answer]]:
+        self._fresh = False
         try:
             found = self._recorded(jobs, end)
             self._fresh = True

@@ -107,7 +107,9 @@ def parse(url: str) -> Address:
     if kind == "cluster" and path:
         raise ValueError("a Cluster has no databases: there is no path")
     if kind == "server" and path and not path.isdecimal():
-        raise ValueError("the path is the number of a database, as in /0")
+        raise ValueError(
+            "the path is the number of a database, as in /0; a / in a password is written %2F"
+        )
     fsync = given.pop("fsync", "always")
     address = Address(
         kind=kind,
@@ -197,7 +199,10 @@ def _switch(given: dict[str, str], name: str) -> bool:
 def _secret(given: dict[str, str], name: str) -> str:
     """Return what is in a file, empty if none is named."""
     file = given.pop(name, "")
-    return Path(file).read_text().strip() if file else ""
+    secret = Path(file).read_text().strip() if file else ""
+    if file and not secret:
+        raise ValueError(f"{name}: {file} is empty")
+    return secret
 
 
 def _path(given: dict[str, str], name: str) -> Path | None:

@@ -141,10 +141,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
 
     def look(self, keys: Iterable[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
         """Return the head and those of the requests that were accepted; see `Store.look`."""
-        wanted = list(keys)
-        head, found = self._look(wanted[:PAGE])
-        # Of the rest a commit after this moment is possible: the turn's own then comes in vain.
-        return head, found | self.find_requests(wanted[PAGE:])
+        return self._look(list(keys))
 
     def _look(self, wanted: Sequence[RequestKey]) -> tuple[Head, dict[RequestKey, RequestEntry]]:
         if self._unsettled:
@@ -156,7 +153,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
             (self._keys.head, self._keys.log, self._keys.requests),
             tuple(map(request_field, wanted)),
         )
-        if form is None:
+        if form is None or epoch is None:
             msg = "the ledger's keys were removed or others were put in their place"
             raise DataError(msg)
         try:

@@ -64,10 +64,12 @@ class Node:
 class Line:
     """A connection, held for one command or for several."""
 
-    __slots__ = ("_connection", "node")
+    __slots__ = ("_connection", "asking", "node")
 
     def __init__(self, node: Node, connection: Any) -> None:
         self.node = node
+        self.asking = False
+        """Whether another node sent us here for a slot that is on its way."""
         self._connection = connection
 
     def ask(self, *command: Any, timeout_s: float | None = None) -> Any:
@@ -94,6 +96,8 @@ class Line:
         try:
             return self.ask("EVALSHA", script.digest, *how, timeout_s=timeout_s)
         except theirs.NoScriptError:
+            if self.asking:  # which holds for one command
+                self.ask("ASKING")
             return self.ask("EVAL", script.text, *how, timeout_s=timeout_s)
 
     def release(self) -> None:
@@ -188,6 +192,7 @@ class Servers(ABC):
 
     def _asking(self, error: theirs.AskError) -> Line:
         line = self._line(self.moved(error))
+        line.asking = True
         try:
             line.ask("ASKING")
         except BaseException:

@@ -13,6 +13,7 @@
 --       refused   its field
 local HEAD, LOG, REQUESTS, STREAMS, QUEUE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local CHUNK = 1000 -- what unpack may spread over a call's arguments
+local LEASE_MAX_MS = 60000 -- nobody is next for longer: the clock was set back, or it is nonsense
 
 local position = ARGV[1]
 local streams, records = tonumber(ARGV[8]), tonumber(ARGV[9])
@@ -34,7 +35,8 @@ if head[2] ~= position or head[3] ~= ARGV[2] or head[4] ~= ARGV[3] then
 end
 local time = redis.call('TIME')
 local now_ms = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-if head[5] and head[5] ~= ARGV[4] and now_ms < tonumber(head[6]) then
+local until_ms = tonumber(head[6] or '') or 0
+if head[5] and head[5] ~= ARGV[4] and now_ms < until_ms and until_ms <= now_ms + LEASE_MAX_MS then
   return { 'NEXT' }
 end
 
@@ -45,8 +47,8 @@ if (last and last[1] or '0-0') ~= position .. '-0' then
 end
 -- Of a request that is missing, a retry would be done twice.
 local known = redis.call('HLEN', REQUESTS)
-if head[7] and known ~= tonumber(head[7]) then
-  return { 'BROKEN', head[7] .. ' requests were accepted, ' .. known .. ' are known' }
+if known ~= tonumber(head[7]) then
+  return { 'BROKEN', (head[7] or 'nobody knows how many') .. ' requests were accepted, ' .. known .. ' are known' }
 end
 redis.call('ZCARD', STREAMS)
 for number = 1, streams do
@@ -120,9 +122,7 @@ for number = 0, snapshots - 1 do
     'position', ARGV[at], 'stamp', ARGV[at + 1], 'digest', ARGV[at + 2], 'state', ARGV[at + 3])
 end
 redis.call('HSET', HEAD, 'position', ARGV[5], 'recorded_us', ARGV[6], 'frontier', ARGV[7])
-if head[7] then
-  redis.call('HINCRBY', HEAD, 'requests', requests)
-end
+redis.call('HINCRBY', HEAD, 'requests', requests)
 if head[5] then
   -- Whoever waits longest is next.
   local first = redis.call('LPOP', QUEUE)

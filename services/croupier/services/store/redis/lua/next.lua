@@ -4,6 +4,7 @@
 -- KEYS  head, queue
 -- ARGV  who asks; for how long; how long another has to notice that it is his turn; milliseconds
 local HEAD, QUEUE, me = KEYS[1], KEYS[2], ARGV[1]
+local LEASE_MAX_MS = 60000 -- as in commit.lua
 local head = redis.call('HMGET', HEAD, 'format', 'next', 'next_until_ms')
 if head[1] ~= '1' then
   return 0
@@ -23,7 +24,8 @@ local function queue()
   return 0
 end
 
-if head[2] and now_ms < tonumber(head[3]) then
+local until_ms = tonumber(head[3] or '') or 0
+if head[2] and now_ms < until_ms and until_ms <= now_ms + LEASE_MAX_MS then
   if head[2] ~= me then
     return queue()
   end
