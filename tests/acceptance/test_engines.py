@@ -239,6 +239,39 @@ async def test_a_receipt_says_which_replicas_have_it(tmp_path, server):
             assert (await deposit(caller)).receipt == receipt
 
 
+async def test_who_asks_again_is_told_once_a_replica_has_it_by_any_process(tmp_path, server):
+    with redis_server() as replica, replica.client() as client, server.client() as master:
+        client.replicaof("127.0.0.1", server.port)
+        until("a replica", lambda: master.info("replication")["connected_slaves"] == 1)
+        until("it is up", lambda: client.info("replication")["master_link_status"] == "up")
+        engine = f"{server.url}?replicas=1&wait_ms=100"
+        async with (
+            serving(tmp_path / "one", engine=engine) as one,
+            serving(tmp_path / "other", engine=engine) as other,
+        ):
+            callers = [await one.client(), await other.client()]
+            os.kill(replica.pid, signal.SIGSTOP)
+            try:
+                await house(callers[0])
+                for caller in callers:
+                    receipt = (await deposit(caller)).receipt
+                    assert receipt.durability == "fsync"
+            finally:
+                os.kill(replica.pid, signal.SIGCONT)
+
+            for caller in callers:
+
+                async def confirmed(caller=caller):
+                    told = (await deposit(caller)).receipt
+                    return told if told.durability == "fsync+replicas:1" else None
+
+                # Nobody commits anything meanwhile.
+                told = await soon("a receipt says more", confirmed, timeout_s=20)
+                receipt.durability = told.durability
+                assert told == receipt
+            assert master.hget("croupier:{main}:head", "position") == b"2"
+
+
 async def test_a_replica_that_is_gone_makes_no_error_and_the_receipt_says_so(tmp_path, server):
     async with serving(tmp_path, engine=f"{server.url}?replicas=1&wait_ms=50") as served:
         caller = await served.client()

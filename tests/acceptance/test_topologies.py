@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+from contextlib import suppress
+
+import grpc
 import pytest
 
 from croupier.domain.errors import Reason
@@ -15,6 +21,7 @@ from tests.support.refusals import assert_refused
 from tests.support.serving import serving
 from tests.support.stories import create_ledger, deposit, furnish, play_round
 from tests.support.tls_front import TLSFront
+from tests.support.waiting import soon
 
 USER, PASSWORD = "ledgers", "s3cret"
 RULES = (
@@ -65,6 +72,35 @@ async def test_a_master_that_sentinels_watch(tmp_path):
         url = f"{group.url}?replicas=1"
         durability = await check_survives(tmp_path / "data", url, "casino")
     assert durability == "fsync+replicas:1"
+
+
+async def test_after_a_failover_a_retry_says_what_the_new_master_and_its_replicas_have(tmp_path):
+    with watched() as group:
+        async with serving(tmp_path, engine=f"{group.url}?replicas=1&wait_ms=100") as served:
+            client = await served.client()
+            await client.ask(create_ledger("casino"))
+            request = deposit("player:anna", 5, "casino")
+
+            async def told(level):
+                with suppress(grpc.aio.AioRpcError):
+                    return (await client.ask(request)).receipt.durability == level
+
+            (replica,) = group.replicas()
+            os.kill(replica.pid, signal.SIGSTOP)
+            try:
+                assert await told("fsync")
+            finally:
+                os.kill(replica.pid, signal.SIGCONT)
+            await asyncio.to_thread(group.settle)
+            master = group.master
+            master.kill()
+            await asyncio.to_thread(group.new_master, master)
+            # It has the deposit, and nobody else has: what is asked now is asked of it.
+            await soon("the new master answers", lambda: told("fsync"))
+            with master.start().client() as raw:
+                raw.replicaof("127.0.0.1", replica.port)
+            await soon("the other has it, too", lambda: told("fsync+replicas:1"))
+            assert (await said_by(client, "casino"))[0].position == 2
 
 
 async def test_a_cluster_with_ledgers_on_different_nodes(tmp_path):

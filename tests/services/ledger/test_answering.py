@@ -18,10 +18,13 @@ class Confirming:
     """A store whose commits are safe when the test says so."""
 
     durability = "fsync"
+    asked = "fsync+replicas:1"
 
     def __init__(self, store):
         self._store = store
         self._unconfirmed = False
+        self.marks = []
+        self.may_mark = True
         self.levels = deque()
         self.waits = []
 
@@ -31,6 +34,11 @@ class Confirming:
     def commit(self, records, commit):
         self._store.commit(records, commit)
         self._unconfirmed = True
+
+    def mark(self, head):
+        self.marks.append(head.position)
+        self._unconfirmed |= self.may_mark
+        return self.may_mark
 
     def confirm(self):
         if not self._unconfirmed:
@@ -134,14 +142,108 @@ async def test_what_is_not_reached_in_time_is_said_and_no_error(confirming):
     assert store.waits[1:] == []
 
 
-async def test_a_retry_of_what_was_never_confirmed_does_not_claim_more(confirming):
-    house, store = confirming
-    store.levels.append("fsync")
-    asking = asyncio.ensure_future(house.deposit("anna", 5, "d"))
+# --- asking again -----------------------------------------------------------------------------
+
+
+async def reached(house, store, level, request_id="d"):
+    """Ask, let the wait for it end with a level, and return the level of the receipt."""
+    store.levels.append(level)
+    store.waits.clear()
+    asking = asyncio.ensure_future(house.deposit("anna", 5, request_id))
     await turns(lambda: store.waits)
+    assert not asking.done()
     store.waits[0].set()
-    assert (await asking).durability == "fsync"
+    return (await asking).durability
+
+
+async def test_a_retry_of_what_was_never_confirmed_says_what_is_found_now(confirming):
+    house, store = confirming
+    for level in ("fsync", "fsync", "fsync+replicas:1"):
+        assert await reached(house, store, level) == level
+    assert store.marks == [2, 2]
+
+
+async def test_of_what_is_known_to_be_safe_nothing_more_is_asked(confirming):
+    house, store = confirming
+    assert await reached(house, store, "fsync", "before") == "fsync"
+    assert await reached(house, store, "fsync+replicas:1") == "fsync+replicas:1"
+    for request_id in ("before", "d"):
+        receipt = await house.deposit("anna", 5, request_id)
+        assert receipt.durability == "fsync+replicas:1"
+    assert store.marks == []
+    assert len(store.waits) == 1
+
+
+async def test_a_part_of_what_was_asked_for_is_said_and_asked_for_again(confirming):
+    house, store = confirming
+    store.asked = "fsync+replicas:2"
+    assert await reached(house, store, "fsync+replicas:1") == "fsync+replicas:1"
+    # Less is known now, and what was known stays known.
+    assert await reached(house, store, "fsync") == "fsync+replicas:1"
+    assert await reached(house, store, "fsync+replicas:2") == "fsync+replicas:2"
+    assert store.marks == [2, 2]
+
+
+async def test_who_asks_again_while_others_wait_is_told_what_they_are_told(confirming):
+    house, store = confirming
+    assert await reached(house, store, "fsync") == "fsync"
+    store.waits.clear()
+    store.levels.append("fsync")
+    retries = [asyncio.ensure_future(house.deposit("anna", 5, "d"))]
+    await turns(lambda: store.waits)
+    for count in range(1, 4):
+        retries.append(asyncio.ensure_future(house.deposit("anna", 5, "d")))
+        waiting = house.ledger._writer._answering._turns
+        await turns(lambda count=count, waiting=waiting: len(waiting) == count)
+    assert len(store.waits) == len(store.marks) == 1
+    store.waits[0].set()
+    # It was found out after they had asked: nobody waits twice as long.
+    assert {one.durability for one in await asyncio.gather(*retries)} == {"fsync"}
+    assert len(store.waits) == len(store.marks) == 1
+    assert await reached(house, store, "fsync+replicas:1") == "fsync+replicas:1"
+
+
+async def test_where_the_log_goes_on_elsewhere_a_retry_claims_no_more_and_waits_for_nobody(
+    confirming,
+):
+    house, store = confirming
+    assert await reached(house, store, "fsync") == "fsync"
+    store.waits.clear()
+    store.may_mark = False
     assert (await house.deposit("anna", 5, "d")).durability == "fsync"
+    assert store.waits == []
+
+
+async def test_a_refusal_asks_for_no_confirmation_of_its_own(confirming):
+    house, store = confirming
+    assert await reached(house, store, "fsync") == "fsync"
+    await refused(house.ask(Withdraw("player:anna", "EUR", 6)), Reason.INSUFFICIENT_FUNDS)
+    assert store.marks == []
+
+
+async def test_what_another_process_committed_later_is_not_confirmed_with_ours(
+    confirming, tmp_path
+):
+    house, store = confirming
+    store.may_mark = False
+    asking = [asyncio.ensure_future(house.deposit("anna", 5, "first"))]
+    await turns(lambda: store.waits)
+    # While that is waited for we commit once more, then another process does.
+    asking.append(asyncio.ensure_future(house.deposit("anna", 5, "ours")))
+    await turns(lambda: house.ledger.head().position == 3)
+    other = House(tmp_path)
+    assert (await other.deposit("anna", 5, "theirs")).last == 4
+    other.close()
+    asking.append(asyncio.ensure_future(house.deposit("anna", 5, "theirs")))
+    await turns(lambda: len(house.ledger._writer._answering._turns) == 2)
+    store.waits[0].set()
+    await turns(lambda: len(store.waits) == 2)
+    store.waits[1].set()
+    levels = [(one.last, one.durability) for one in await asyncio.gather(*asking)]
+    assert levels == [(2, "fsync+replicas:1"), (3, "fsync+replicas:1"), (4, "fsync")]
+
+
+# --- the end ----------------------------------------------------------------------------------
 
 
 async def test_draining_waits_for_answers_that_wait(confirming):

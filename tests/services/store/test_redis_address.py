@@ -23,6 +23,21 @@ def test_what_is_not_said_is_as_safe_as_it_can_be_on_one_server():
     assert (address.fsync, address.replicas, address.prefix) == ("always", 0, "croupier")
 
 
+@pytest.mark.parametrize(
+    "options, wait_ms",
+    [
+        ("", 500),
+        ("replicas=1", 500),
+        ("fsync=everysec", 500),
+        ("fsync=wait", 2500),
+        ("fsync=wait&wait_ms=1000", 1000),
+        ("replicas=1&wait_ms=5", 5),
+    ],
+)
+def test_who_waits_for_a_disk_that_is_written_once_a_second_waits_longer(options, wait_ms):
+    assert parse(f"redis://h?{options}").wait_ms == wait_ms
+
+
 def test_sentinels_and_clusters_have_several_hosts():
     watched = parse("redis+sentinel://:pw@a,b:1,[::1]:2/mymaster?database=4")
     assert watched.hosts == (("a", 26379), ("b", 1), ("::1", 2))
@@ -96,6 +111,7 @@ def test_sentinels_may_ask_who_we_are(tmp_path):
         ("redis://h?replicas=-1", "replicas is a number"),
         ("redis://h?replicas=x", "replicas is a number"),
         ("redis://h?wait_ms=0", "wait_ms is a number"),
+        ("redis://h?fsync=wait&wait_ms=999", "once a second.*wait_ms is at least 1000"),
         ("redis://h?timeout_ms=5", "timeout_ms is a number"),
         ("redis://h?fsync=no", "fsync is one of"),
         ("redis://h?replicas_fsync=yes", "needs replicas"),

@@ -97,6 +97,8 @@ def test_a_user_with_the_rights_of_the_guide_needs_no_more(redis):
                     store, ("a", 1), requests=[("desk", "1")], snapshots=[snapshot("book", 1)]
                 )
                 assert store.confirm()() == "fsync"
+                assert store.mark(head)
+                assert store.confirm()() == "fsync"
                 store._turns.lost()
                 assert store.try_lock()
                 store.unlock()

@@ -221,7 +221,6 @@ class Writer:
             self._go_on()
 
     def _locked_turn(self) -> int:
-        before = self.committed.head
         jobs = self._admission.take(self._pace.batch)
         try:
             self._observer.queue_changed(self._ledger, self._admission.waiting)
@@ -230,8 +229,7 @@ class Writer:
             return self._lost(jobs, error)
         finally:
             self._unlock()
-        head = self.committed.head
-        self._answering.give(jobs, answers, head.position if head != before else 0)
+        self._answering.give(jobs, answers, self.committed.head)
         self._go_on()
         return len(jobs)
 
@@ -239,7 +237,7 @@ class Writer:
         """Decide jobs again, since somebody else was first: fewer at once, and a bit later."""
         pause_s = self._pace.lost()
         if self._pace.is_hopeless:
-            self._answering.give(jobs, for_all(jobs, self._unavailable(error)), 0)
+            self._answering.give(jobs, for_all(jobs, self._unavailable(error)), self.committed.head)
             self._go_on()
             return len(jobs)
         self._admission.put_back(jobs)
@@ -367,6 +365,7 @@ class Writer:
         end.events, end.commands = [one.event for one in turn.sealed], len(turn.entries)
         self.recent.extend(turn.entries)
         turn.committed_now()
+        self._answering.committed(commit.head)
 
     def _answer(self, found: Found) -> Answer:
         return original(self._store, found) if isinstance(found, RequestEntry) else found

@@ -32,6 +32,9 @@ _SERVICE = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 FSYNC = ("always", "wait", "everysec")
 
+BETWEEN_SYNCS_MS = 1_000
+"""How long a server with `appendfsync everysec` lets a commit be in memory only, if all is well."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -57,7 +60,7 @@ class Address:
     replicas_fsync: bool = False
     """Whether they should have it on their disks (WAITAOF)."""
     wait_ms: int = 500
-    """How long an answer waits for that at most."""
+    """How long an answer waits for all that at most."""
     timeout_ms: int = 1_000
     """How long a server may take to answer."""
     ca: Path | None = None
@@ -107,6 +110,7 @@ def parse(url: str) -> Address:
         raise ValueError(
             "the path is the number of a database, as in /0; a / in a password is written %2F"
         )
+    fsync = given.pop("fsync", "always")
     address = Address(
         kind=kind,
         tls=tls,
@@ -120,10 +124,10 @@ def parse(url: str) -> Address:
         sentinel_username=given.pop("sentinel_user", ""),
         sentinel_password=_secret(given, "sentinel_password_file"),
         prefix=given.pop("prefix", "croupier"),
-        fsync=given.pop("fsync", "always"),
+        fsync=fsync,
         replicas=_number(given, "replicas", 0, 0, 100),
         replicas_fsync=_switch(given, "replicas_fsync"),
-        wait_ms=_number(given, "wait_ms", 500, 1, 60_000),
+        wait_ms=_number(given, "wait_ms", 2_500 if fsync == "wait" else 500, 1, 60_000),
         timeout_ms=_number(given, "timeout_ms", 1_000, 10, 60_000),
         ca=_path(given, "ca"),
         certificate=_path(given, "certificate"),
@@ -140,6 +144,11 @@ def _check(address: Address) -> None:
         raise ValueError("prefix has 1 to 64 letters, digits, dots, dashes and underscores")
     if address.fsync not in FSYNC:
         raise ValueError(f"fsync is one of {', '.join(FSYNC)}")
+    if address.fsync == "wait" and address.wait_ms < BETWEEN_SYNCS_MS:
+        raise ValueError(
+            "with fsync=wait the server may write to disk once a second: "
+            f"wait_ms is at least {BETWEEN_SYNCS_MS}"
+        )
     if address.replicas_fsync and not address.replicas:
         raise ValueError("replicas_fsync says how replicas keep a commit: it needs replicas")
     if not address.tls and (address.ca or address.certificate or address.key):

@@ -56,7 +56,7 @@ class Recorder(library.SQLiteApplicationRecorder):
     in the same transaction. A log with a head takes no more events without one.
     """
 
-    durability = "fsync"
+    durability = asked = "fsync"
 
     def __init__(
         self, datastore: library.SQLiteDatastore, events_table_name: str = "stored_events"
@@ -270,6 +270,10 @@ class Recorder(library.SQLiteApplicationRecorder):
         with translated():
             row = self._connection.execute(query, (name,)).fetchone()
         return None if row is None else Snapshot.checked(*row)
+
+    def mark(self, _head: Head, /) -> bool:
+        """Do nothing: so is every other commit."""
+        return False
 
     def confirm(self) -> None:
         """Do nothing: a commit is on disk when it returns."""

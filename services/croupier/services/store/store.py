@@ -131,6 +131,11 @@ class Store(Protocol):
         """Return how safe a commit is when `commit` returns, in a word that receipts carry."""
         ...
 
+    @property
+    def asked(self) -> str:
+        """Return how safe a commit is when what `confirm` returns has done all that it should."""
+        ...
+
     def head(self) -> Head:
         """Return the committed head."""
         ...
@@ -209,6 +214,14 @@ class Store(Protocol):
 
         It blocks, for a limited time, and is to be called in a thread; it returns how safe they
         are, and never fails. None means that they are that safe already.
+        """
+        ...
+
+    def mark(self, head: Head, /) -> bool:
+        """Have `confirm` make sure of all commits up to `head`, whoever made them and when.
+
+        It changes nothing. False where commits are safe at once, where the log does not end at
+        `head` (any more), or where the engine does not answer.
         """
         ...
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import structlog
 from eventsourcing.persistence import (
     ApplicationRecorder,
     DataError,
     IntegrityError,
     InterfaceError,
     Notification,
+    PersistenceError,
     StoredEvent,
     Subscription,
 )
@@ -31,6 +33,7 @@ from croupier.services.store.redis.packing import (
     request_field,
     snapshot_of,
 )
+from croupier.services.store.redis.scripts import Script
 from croupier.services.store.redis.servers import Line, Servers
 from croupier.services.store.redis.turns import Turns
 from croupier.services.store.redis.waiting import wait_for
@@ -43,6 +46,8 @@ from croupier.services.store.store import (
     RequestKey,
     Snapshot,
 )
+
+logger = structlog.get_logger()
 
 ALONE = 16
 """After so many commits among which it noticed no other writer, a writer does not look for one."""
@@ -71,7 +76,8 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         """The head as it was when this writer last saw it."""
         self._alone = 0
         """How many commits it has made since it noticed another writer."""
-        self._confirms = asked(servers.address) != least(servers.address)
+        self.asked = asked(servers.address)
+        self._confirms = self.asked != least(servers.address)
         self._line: Line | None = None
         """On which commits were made that nobody has confirmed."""
         self._covers = True
@@ -182,7 +188,7 @@ class Recorder(StreamRecorder, ApplicationRecorder):
         assert self._epoch is not None
         keys, arguments = commit_arguments(self._keys, records, commit, self._epoch, self._turns)
         try:
-            answer = self._answer(keys, arguments, len(records))
+            answer = self._answer(scripts.COMMIT, keys, arguments, len(records))
         except UnansweredError:
             self._unsettled = True
             raise
@@ -213,13 +219,13 @@ class Recorder(StreamRecorder, ApplicationRecorder):
                 msg = "the ledger's keys were removed or others were put in their place"
                 raise DataError(msg)
 
-    def _answer(self, keys: Sequence[str], arguments: Sequence[Any], records: int) -> Any:
-        """Run the script; where commits are confirmed, keep the line on which that is asked for."""
+    def _answer(
+        self, script: Script, keys: Sequence[str], arguments: Sequence[Any], records: int
+    ) -> Any:
+        """Run a script; where commits are confirmed, keep the line on which that is asked for."""
         timeout_s = self._of.address.timeout_s + records * RECORD_S
         before, self._line = self._line, None
-        answer, line = self._servers.run_and_hold(
-            scripts.COMMIT, keys, arguments, before, timeout_s
-        )
+        answer, line = self._servers.run_and_hold(script, keys, arguments, before, timeout_s)
         if not self._confirms:
             line.release()
             return answer
@@ -325,6 +331,24 @@ class Recorder(StreamRecorder, ApplicationRecorder):
     def durability(self) -> str:
         """Return how safe a commit is when the server has answered; see `Store.durability`."""
         return self._of.level(self._keys.head)
+
+    def mark(self, head: Head) -> bool:
+        """Make all up to `head` part of what `confirm` confirms; see `Store.mark`."""
+        if self._closed or not self._confirms:
+            return False
+        # WAIT and WAITAOF wait for what was written on their own connection: so something must be.
+        before, arguments = self._line, (head.position, head.frontier.to_bytes())
+        try:
+            if self._answer(scripts.MARK, (self._keys.head,), arguments, 0):
+                self._covers = True
+                return True
+        except PersistenceError as error:
+            logger.warning("earlier commits not confirmed", error=str(error))
+            return False
+        if before is None and self._line is not None:
+            self._line.release()  # nothing was written on it
+            self._line = None
+        return False
 
     def confirm(self) -> Callable[[], str] | None:
         """Return what waits for replicas, or for the disk; see `Store.confirm`."""
