@@ -120,7 +120,12 @@ def serve(  # the options' help is the settings' own
     if settings.workers > 1:
         raise typer.Exit(asyncio.run(supervise(settings)))
     raise_file_limit()
-    end_when_asked()
+    with end_when_asked():
+        _run(settings, as_worker=as_worker)
+
+
+def _run(settings: config.Settings, *, as_worker: bool) -> None:
+    """Serve in this process, which may be one of several under a parent."""
     if as_worker:
         end_with_parent()
         set_up_logging(settings.log_level, settings.log_format, worker=settings.address())

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from importlib import import_module
 from typing import Any, NoReturn, TextIO, TypeVar, cast
 
@@ -77,10 +77,12 @@ async def interrupted(again: Again | None = None) -> None:
     await stop_asked(again).wait()
 
 
-def end_when_asked() -> None:
+@contextlib.contextmanager
+def end_when_asked() -> Iterator[None]:
     """End this process on SIGTERM until `stop_asked` takes over: so far there is nothing to finish.
 
-    The first process of a container is never ended by a signal that it does not handle.
+    The first process of a container is never ended by a signal that it does not handle. Afterwards
+    the process ends anyway, and a signal is not to interrupt that with a traceback.
     """
 
     def end(number: int, frame: object) -> None:
@@ -88,6 +90,10 @@ def end_when_asked() -> None:
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class StandardError:
